@@ -1,0 +1,71 @@
+//! Deterministic data for operands. The integer fills come from one hash, so that every test and
+//! every machine sees the same numbers and sums of them are exact in f32.
+
+/// How operands are filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fill {
+    /// Integers from -6 to 6: the general fill, exact in f32, f16 and TF32.
+    Hash,
+    /// Integers from -1 to 1: the right factor of the precision test.
+    Ternary,
+    /// Integers from -4095 to 4095: 13 significant bits, exact in f32 but not in TF32.
+    Wide,
+    /// 1, 2, 3, ...: for small cases that a person reads.
+    Ramp,
+    /// Normal numbers of mean 0 and standard deviation 0.25.
+    Normal,
+}
+
+const NORMAL_DEVIATION: f64 = 0.25;
+
+impl Fill {
+    /// Every fill with the name that the command line and the test cases use.
+    pub const NAMES: [(&'static str, Fill); 5] = [
+        ("H", Fill::Hash),
+        ("T", Fill::Ternary),
+        ("W", Fill::Wide),
+        ("ramp", Fill::Ramp),
+        ("normal", Fill::Normal),
+    ];
+
+    /// The fill called `name`.
+    pub fn from_name(name: &str) -> Option<Fill> {
+        Fill::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, fill)| fill)
+    }
+}
+
+/// The first `len` elements in row-major order; operand k uses seed k by custom.
+pub fn fill(fill: Fill, seed: u32, len: usize) -> Vec<f32> {
+    // Positions count modulo 2^32, as the hash is defined on u32.
+    (0..len).map(|n| element(fill, seed, n as u32)).collect()
+}
+
+fn element(fill: Fill, seed: u32, n: u32) -> f32 {
+    let remainder = |modulus: u32| (hash_value(n, seed) % modulus) as f32;
+    match fill {
+        Fill::Hash => remainder(13) - 6.0,
+        Fill::Ternary => remainder(3) - 1.0,
+        Fill::Wide => remainder(8191) - 4095.0,
+        Fill::Ramp => n as f32 + 1.0,
+        Fill::Normal => (NORMAL_DEVIATION * normal(n, seed)) as f32,
+    }
+}
+
+/// The hash of position `n` under `seed`; all arithmetic wraps at 32 bits.
+pub fn hash_value(n: u32, seed: u32) -> u32 {
+    let seeded = seed.wrapping_add(1).wrapping_mul(2_246_822_519);
+    let mut x = n.wrapping_mul(2_654_435_761).wrapping_add(seeded);
+    x ^= x >> 15;
+    x = x.wrapping_mul(2_246_822_519);
+    x ^= x >> 13;
+    x = x.wrapping_mul(3_266_489_917);
+    x ^ (x >> 16)
+}
+
+/// A standard normal number from two hashes (Box and Muller, A Note on the Generation of Random
+/// Normal Deviates, 1958). The half keeps the logarithm's argument above zero.
+fn normal(n: u32, seed: u32) -> f64 {
+    let uniform = |n: u32| (f64::from(hash_value(n, seed)) + 0.5) / 4_294_967_296.0;
+    let (radius, angle) = (uniform(n.wrapping_mul(2)), uniform(n.wrapping_mul(2).wrapping_add(1)));
+    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+}

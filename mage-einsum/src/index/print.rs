@@ -1,0 +1,106 @@
+//! The index IR as text: the statement, which the index form's parser reads back, and a table of
+//! its modes.
+
+use super::{Access, Extent, ModeId, Program, Role, Statement};
+
+/// Prints the statement line and below it, for each mode, its role, its extent and the dimensions
+/// it stands in (`A.1` is dimension 1 of `A`).
+pub fn print(program: &Program) -> String {
+    let has_merged = program.modes.iter().any(|mode| mode.parts.len() > 1);
+    let mut header = vec!["mode", "role", "extent", "stands in"];
+    if has_merged {
+        header.push("parts");
+    }
+    let mut rows: Vec<Vec<String>> = vec![header.into_iter().map(str::to_owned).collect()];
+    for statement in &program.statements {
+        for (mode, role) in &statement.roles {
+            let mut row = mode_row(program, statement, *mode, *role);
+            if has_merged {
+                row.push(parts(program, *mode));
+            }
+            rows.push(row);
+        }
+    }
+    format!("{}\n\n{}", print_statement(program), table(&rows))
+}
+
+/// Prints only the statement, `out[i,j] = sum(k) A[i,k] * B[k,j]`.
+pub fn print_statement(program: &Program) -> String {
+    let line = |statement: &Statement| {
+        let factors: Vec<String> =
+            statement.factors().into_iter().map(|factor| access(program, factor)).collect();
+        let sum = match statement.reduced.as_slice() {
+            [] => String::new(),
+            reduced => format!("sum({}) ", names(program, reduced)),
+        };
+        format!("{} = {sum}{}", access(program, &statement.target), factors.join(" * "))
+    };
+    program.statements.iter().map(line).collect::<Vec<_>>().join("; ")
+}
+
+fn access(program: &Program, access: &Access) -> String {
+    format!("{}[{}]", program.tensor(access.tensor).name, names(program, &access.modes))
+}
+
+fn names(program: &Program, modes: &[ModeId]) -> String {
+    let names: Vec<&str> = modes.iter().map(|mode| program.mode(*mode).name.as_str()).collect();
+    names.join(",")
+}
+
+fn mode_row(program: &Program, statement: &Statement, id: ModeId, role: Role) -> Vec<String> {
+    let mode = program.mode(id);
+    let mut accesses = statement.factors();
+    accesses.push(&statement.target);
+    let mut places = Vec::new();
+    for access in accesses {
+        let name = &program.tensor(access.tensor).name;
+        let dims = access.modes.iter().enumerate().filter(|(_, found)| **found == id);
+        places.extend(dims.map(|(dim, _)| format!("{name}.{dim}")));
+    }
+    vec![mode.name.clone(), role.to_string(), mode.extent.to_string(), places.join(" ")]
+}
+
+fn parts(program: &Program, id: ModeId) -> String {
+    let part = |part: &super::Part| match part.extent {
+        Extent::Runtime => part.label.clone(),
+        Extent::Fixed(extent) => format!("{}={extent}", part.label),
+    };
+    program.mode(id).parts.iter().map(part).collect::<Vec<_>>().join(" * ")
+}
+
+/// Left-aligned columns, two spaces apart, without trailing spaces.
+fn table(rows: &[Vec<String>]) -> String {
+    let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();
+    let widths: Vec<usize> = (0..n_columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+impl std::fmt::Display for Role {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Role::Batch => "batch",
+            Role::FreeLeft => "free left",
+            Role::FreeRight => "free right",
+            Role::Contracted => "contracted",
+            Role::Reduced => "reduced",
+        })
+    }
+}
+
+impl std::fmt::Display for Extent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Extent::Fixed(extent) => write!(f, "{extent}"),
+            Extent::Runtime => f.write_str("runtime"),
+        }
+    }
+}

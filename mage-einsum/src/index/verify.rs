@@ -1,0 +1,131 @@
+//! What a [`Program`] promises, as checks that say why not. A failure is a mistake of a level of
+//! ours, never of the user.
+
+use super::roles::roles;
+use super::{Access, Expr, Extent, ModeId, Program, Statement, TensorId, TensorKind};
+
+/// Checks that `program` keeps what its types promise.
+///
+/// # Errors
+/// The first promise that is broken, in words.
+pub fn verify(program: &Program) -> Result<(), String> {
+    program.modes.iter().enumerate().try_for_each(|(position, _)| mode(program, position))?;
+    tensors(program)?;
+    same_extents(program)?;
+    let mut written: Vec<TensorId> = Vec::new();
+    for (position, statement) in program.statements.iter().enumerate() {
+        let told = |why: String| format!("statement {position}: {why}");
+        self::statement(program, statement, &written).map_err(told)?;
+        written.push(statement.target.tensor);
+    }
+    let last = written.last().and_then(|tensor| program.tensors.get(tensor.0));
+    holds(last.is_some_and(|tensor| tensor.kind == TensorKind::Output), || {
+        "the last statement does not write an output".to_owned()
+    })?;
+    let unwritten = (0..program.tensors.len()).map(TensorId).find(|tensor| {
+        program.tensor(*tensor).kind != TensorKind::Input && !written.contains(tensor)
+    });
+    holds(unwritten.is_none(), || format!("tensor {unwritten:?} is never written"))
+}
+
+fn holds(promise: bool, why: impl FnOnce() -> String) -> Result<(), String> {
+    if promise { Ok(()) } else { Err(why()) }
+}
+
+fn mode(program: &Program, position: usize) -> Result<(), String> {
+    let mode = &program.modes[position];
+    let name = &mode.name;
+    let is_doubled = program.modes[..position].iter().any(|earlier| earlier.name == *name);
+    holds(!is_doubled, || format!("two modes have the name `{name}`"))?;
+    holds(!mode.parts.is_empty(), || format!("mode `{name}` has no part"))?;
+    let extent = Extent::product(mode.parts.iter().map(|part| part.extent));
+    holds(mode.extent == extent, || format!("mode `{name}` has not its parts' extent"))
+}
+
+fn tensors(program: &Program) -> Result<(), String> {
+    let order = |kind: TensorKind| match kind {
+        TensorKind::Input => 0,
+        TensorKind::Temp => 1,
+        TensorKind::Output => 2,
+    };
+    holds(program.tensors.is_sorted_by_key(|tensor| order(tensor.kind)), || {
+        "tensors are not in the order inputs, temporaries, outputs".to_owned()
+    })?;
+    program.tensors.iter().try_for_each(|tensor| {
+        in_range(program, &tensor.dims).map_err(|why| format!("tensor `{}`: {why}", tensor.name))
+    })
+}
+
+fn in_range(program: &Program, modes: &[ModeId]) -> Result<(), String> {
+    let stray = modes.iter().find(|mode| mode.0 >= program.modes.len());
+    holds(stray.is_none(), || format!("{stray:?} is not a mode of the program"))
+}
+
+fn same_extents(program: &Program) -> Result<(), String> {
+    program.same_extents.iter().try_for_each(|same| {
+        in_range(program, &[same.first, same.other])?;
+        let tensor = program.tensors.get(same.tensor.0);
+        let first = tensor.and_then(|tensor| tensor.dims.get(same.dim));
+        holds(first == Some(&same.first) && same.first != same.other, || {
+            format!("{same:?} does not follow from an access")
+        })
+    })
+}
+
+fn statement(program: &Program, statement: &Statement, written: &[TensorId]) -> Result<(), String> {
+    let target = &statement.target;
+    let factors = statement.factors();
+    flat(&statement.value)?;
+    access(program, target)?;
+    factors.iter().try_for_each(|factor| access(program, factor))?;
+    in_range(program, &statement.reduced)?;
+
+    let is_input = |tensor: TensorId| program.tensor(tensor).kind == TensorKind::Input;
+    holds(!is_input(target.tensor), || "writes an input".to_owned())?;
+    holds(!written.contains(&target.tensor), || "writes a tensor a second time".to_owned())?;
+    holds(program.tensor(target.tensor).dims == target.modes, || {
+        "the output's dimensions are not the target's modes".to_owned()
+    })?;
+    let is_readable = |tensor: TensorId| is_input(tensor) || written.contains(&tensor);
+    holds(factors.iter().all(|factor| is_readable(factor.tensor)), || {
+        "reads a tensor that is not written before".to_owned()
+    })?;
+    mode_use(statement, &factors)
+}
+
+/// A value is an access or one flat product of accesses.
+fn flat(value: &Expr) -> Result<(), String> {
+    let is_flat = match value {
+        Expr::Access(_) => true,
+        Expr::Product(factors) => {
+            let is_access = |factor: &Expr| match factor {
+                Expr::Access(_) => true,
+                Expr::Product(_) => false,
+            };
+            factors.len() >= 2 && factors.iter().all(is_access)
+        }
+    };
+    holds(is_flat, || "the value is not a flat product of two factors or more".to_owned())
+}
+
+fn access(program: &Program, access: &Access) -> Result<(), String> {
+    in_range(program, &access.modes)?;
+    let tensor = program.tensors.get(access.tensor.0);
+    let rank = tensor.map(|tensor| tensor.dims.len());
+    holds(rank == Some(access.modes.len()), || format!("{access:?} is not of its tensor's rank"))
+}
+
+/// Every mode is written or reduced, once, and has the role that follows.
+fn mode_use(statement: &Statement, factors: &[&Access]) -> Result<(), String> {
+    let roles = roles(&statement.target, factors);
+    let mut used: Vec<ModeId> = statement.target.modes.clone();
+    used.extend(&statement.reduced);
+    used.sort();
+    holds(used.is_sorted_by(|a, b| a < b), || "a mode is written or reduced twice".to_owned())?;
+    let mut bound: Vec<ModeId> = roles.iter().map(|(mode, _)| *mode).collect();
+    bound.sort();
+    holds(used == bound, || {
+        "the modes of the factors are not those of the target and the sum".to_owned()
+    })?;
+    holds(statement.roles == roles, || "a role is not the one that follows".to_owned())
+}

@@ -1,0 +1,19 @@
+//! Text to [`Notation`]: which form it is, then that form's parser. The whole text is consumed
+//! (rule R2).
+
+use super::{Form, Notation, classic, statement};
+use crate::diagnostic::Diagnostics;
+
+/// Reads a notation of either form. Every access of the index form has brackets, so a text with a
+/// `[` is in the index form and any other text is classic.
+///
+/// # Errors
+/// All mistakes of the first step that finds one: characters, then structure, then labels.
+pub fn parse(text: &str) -> Result<Notation, Diagnostics> {
+    let form = if text.contains('[') {
+        Form::Index(statement::parse(text)?)
+    } else {
+        Form::Classic(classic::parse(text)?)
+    };
+    Ok(Notation { text: text.to_owned(), form })
+}

@@ -1,0 +1,81 @@
+//! The options of a spec, `tile = 64, name = matmul`: one parser for macro, command line and spec
+//! files. They decide nothing here; lowering takes the extents, `mage-codegen` the rest.
+
+mod raw;
+mod parse;
+mod print;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use crate::diagnostic::Span;
+use crate::index::Dtype;
+
+pub use parse::parse;
+
+/// The devices that kernels are planned for; the first is the default.
+pub const DEVICES: [&str; 2] = ["rtx4090", "h200"];
+
+/// What the user asked for beside the notation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// The tile's extents; chosen where it is absent.
+    pub tile: Option<Tile>,
+    /// The name of the kernel's module, a snake-case Rust identifier.
+    pub name: Option<String>,
+    /// Extents known at compile time, by label.
+    pub extents: BTreeMap<String, u32>,
+    /// One of [`DEVICES`]; the first where it is absent.
+    pub device: Option<String>,
+    /// The element type of the operands.
+    pub dtype: Dtype,
+    /// Where each value stands in the option text, by key; the extent of label `k` is under
+    /// `extents.k`. Later levels point at it when they refuse a value.
+    pub spans: BTreeMap<String, Span>,
+}
+
+/// The extents of a block's tile in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tile {
+    /// `tile = 64`: M and N tiles of this extent, the K tile is chosen.
+    Square(NonZeroU32),
+    /// `tile = (m, n, k)`: all three.
+    Triple {
+        /// Extent along the modes of the left operand.
+        m: NonZeroU32,
+        /// Extent along the modes of the right operand.
+        n: NonZeroU32,
+        /// Extent along the contracted modes.
+        k: NonZeroU32,
+    },
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            tile: None,
+            name: None,
+            extents: BTreeMap::new(),
+            device: None,
+            dtype: Dtype::F32,
+            spans: BTreeMap::new(),
+        }
+    }
+}
+
+impl Options {
+    /// The device to plan for.
+    pub fn device_name(&self) -> &str {
+        self.device.as_deref().unwrap_or(DEVICES[0])
+    }
+
+    /// Where the value of `key` stands in the option text, if it is given.
+    pub fn span_of(&self, key: &str) -> Option<Span> {
+        self.spans.get(key).copied()
+    }
+
+    /// The canonical option text: options in a fixed order, none that equals its default.
+    pub fn print(&self) -> String {
+        print::print(self)
+    }
+}

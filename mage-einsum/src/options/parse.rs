@@ -1,0 +1,190 @@
+//! The meaning of each option: which value it takes, in which range.
+
+use std::num::NonZeroU32;
+
+use super::raw::{self, Entry, Value, ValueKind};
+use super::{DEVICES, Options, Tile};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span};
+use crate::index::Dtype;
+
+const KEYS: [&str; 5] = ["tile", "name", "extents", "device", "dtype"];
+
+/// Words that Rust keeps for itself, strict and reserved, edition 2024 (The Rust Reference,
+/// Keywords).
+const KEYWORDS: [&str; 52] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
+    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
+    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "_",
+];
+
+/// Reads an option text such as `tile = 64, extents = (k = 64)`; a trailing comma is allowed.
+///
+/// # Errors
+/// `Expected` or `BadChar` for the first slip in the grammar; else every value that is wrong.
+pub fn parse(text: &str) -> Result<Options, Diagnostics> {
+    let entries = raw::parse(text)?;
+    let mut options = Options::default();
+    let mut mistakes = Vec::new();
+    for (position, entry) in entries.iter().enumerate() {
+        let is_doubled = entries[..position].iter().any(|earlier| earlier.key == entry.key);
+        let outcome = if is_doubled { Err(doubled(entry)) } else { set(&mut options, entry) };
+        match outcome {
+            Ok(()) => {
+                options.spans.insert(entry.key.to_owned(), entry.value.span);
+            }
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    if mistakes.is_empty() { Ok(options) } else { Err(Diagnostics(mistakes)) }
+}
+
+fn set(options: &mut Options, entry: &Entry<'_>) -> Result<(), Diagnostic> {
+    let value = &entry.value;
+    match entry.key {
+        "tile" => options.tile = Some(tile(value)?),
+        "name" => options.name = Some(name(value)?),
+        "extents" => extents(options, value)?,
+        "device" => options.device = Some(device(value)?),
+        "dtype" => options.dtype = dtype(value)?,
+        unknown => return Err(unknown_option(unknown, entry.key_span)),
+    }
+    Ok(())
+}
+
+fn at(code: Code, message: String, span: Span) -> Diagnostic {
+    Diagnostic::option(code, message).at(span).place(format!("options, byte {}", span.start))
+}
+
+fn doubled(entry: &Entry<'_>) -> Diagnostic {
+    let message = format!("option `{}` is given twice", entry.key);
+    at(Code::BadOption, message, entry.key_span).help("keep one of them")
+}
+
+fn tile(value: &Value<'_>) -> Result<Tile, Diagnostic> {
+    match &value.kind {
+        ValueKind::Number(digits) => Ok(Tile::Square(tile_extent(digits, value.span)?)),
+        ValueKind::List(values) => triple(values, value.span),
+        ValueKind::Word(_) | ValueKind::Group(_) => Err(tile_form(value.span)),
+    }
+}
+
+fn triple(values: &[Value<'_>], span: Span) -> Result<Tile, Diagnostic> {
+    let mut extents = Vec::new();
+    for value in values {
+        match value.kind {
+            ValueKind::Number(digits) => extents.push(tile_extent(digits, value.span)?),
+            ValueKind::Word(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+                return Err(tile_form(value.span));
+            }
+        }
+    }
+    match extents.as_slice() {
+        &[m, n, k] => Ok(Tile::Triple { m, n, k }),
+        &[] | &[_] | &[_, _] | &[_, _, _, ..] => Err(tile_form(span)),
+    }
+}
+
+fn tile_form(span: Span) -> Diagnostic {
+    at(Code::BadTile, "the tile is neither one extent nor three".to_owned(), span)
+        .help("write `tile = 64` or `tile = (m, n, k)`, as in `tile = (64, 64, 16)`")
+}
+
+fn tile_extent(digits: &str, span: Span) -> Result<NonZeroU32, Diagnostic> {
+    digits.parse::<NonZeroU32>().map_err(|_| {
+        let message = format!("a tile extent is {digits} but must be from 1 to 4294967295");
+        at(Code::BadTile, message, span).help("write a tile extent such as 64")
+    })
+}
+
+fn name(value: &Value<'_>) -> Result<String, Diagnostic> {
+    let is_snake =
+        |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    match value.kind {
+        ValueKind::Word(word) if is_snake(word) && !KEYWORDS.contains(&word) => Ok(word.to_owned()),
+        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+            let message = "the name is not a snake-case Rust identifier".to_owned();
+            let help = "use lower-case letters, digits and `_`, and no Rust keyword";
+            Err(at(Code::BadOption, message, value.span).help(help))
+        }
+    }
+}
+
+fn extents(options: &mut Options, value: &Value<'_>) -> Result<(), Diagnostic> {
+    let ValueKind::Group(entries) = &value.kind else {
+        return Err(extents_form(value.span));
+    };
+    for entry in entries {
+        let label = entry.key;
+        let ValueKind::Number(digits) = entry.value.kind else {
+            return Err(extents_form(entry.value.span));
+        };
+        let Ok(extent) = digits.parse::<u32>() else {
+            let message = format!("the extent of label `{label}` is {digits}, not below 2^32");
+            let mistake = at(Code::SizeOverflow, message, entry.value.span);
+            return Err(mistake.help("give an extent up to 4294967295"));
+        };
+        if options.extents.insert(label.to_owned(), extent).is_some() {
+            let message = format!("the extent of label `{label}` is given twice");
+            return Err(at(Code::BadOption, message, entry.key_span).help("keep one of them"));
+        }
+        options.spans.insert(format!("extents.{label}"), entry.key_span);
+    }
+    Ok(())
+}
+
+fn extents_form(span: Span) -> Diagnostic {
+    at(Code::BadOption, "extents are not numbers by label".to_owned(), span)
+        .help("write `extents = (k = 64, c = 128)`")
+}
+
+fn device(value: &Value<'_>) -> Result<String, Diagnostic> {
+    match value.kind {
+        ValueKind::Word(word) if DEVICES.contains(&word) => Ok(word.to_owned()),
+        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+            let message = "the device is not one that kernels are planned for".to_owned();
+            let help = format!("write one of: {}", DEVICES.join(", "));
+            Err(at(Code::BadOption, message, value.span).help(help))
+        }
+    }
+}
+
+fn dtype(value: &Value<'_>) -> Result<Dtype, Diagnostic> {
+    match value.kind {
+        ValueKind::Word("f32") => Ok(Dtype::F32),
+        ValueKind::Word(word) => {
+            let message = format!("element type `{word}` has no kernels");
+            Err(at(Code::DtypeUnsupported, message, value.span).help("write `dtype = f32`"))
+        }
+        ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+            let message = "the value of `dtype` is not an element type".to_owned();
+            Err(at(Code::BadOption, message, value.span).help("write `dtype = f32`"))
+        }
+    }
+}
+
+fn unknown_option(key: &str, span: Span) -> Diagnostic {
+    let nearest = KEYS.into_iter().min_by_key(|known| edits(key, known));
+    let near = nearest.filter(|known| edits(key, known) <= known.len() / 2);
+    let help = match near {
+        Some(known) => format!("write `{known}`"),
+        None => format!("the options are: {}", KEYS.join(", ")),
+    };
+    at(Code::BadOption, format!("there is no option `{key}`"), span).help(help)
+}
+
+/// The least number of inserted, removed and replaced characters (Levenshtein distance).
+fn edits(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in to.bytes().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[to.len()]
+}

@@ -1,0 +1,146 @@
+//! The index IR: roles, the printed form, merged modes, and what `verify` refuses.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may")]
+
+mod support;
+
+use mage_einsum::diagnostic::Code;
+use mage_einsum::index::{
+    ModeId, Role, SameExtent, TensorId, merge, print, print_statement, verify,
+};
+use support::{first, program, program_with};
+
+fn roles(notation: &str) -> String {
+    let program = program(notation);
+    let roles = program.statements[0].roles.iter();
+    let told = roles.map(|(mode, role)| format!("{} {role}", program.mode(*mode).name));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn every_mode_has_its_role() {
+    let table = [
+        ("ik,kj->ij", "i free left, k contracted, j free right"),
+        ("ikc,jkc->ijc", "i free left, k contracted, c batch, j free right"),
+        ("bij,bjk->ik", "b contracted, i free left, j contracted, k free right"),
+        ("obk,ijk->ioj", "o free left, b reduced, k contracted, i free right, j free right"),
+        ("ij->ji", "i free left, j free left"),
+        ("ij->i", "i free left, j reduced"),
+        ("ii->", "i reduced"),
+        ("ij,jk,kl->il", "i free left, j contracted, k contracted, l free right"),
+        ("bi,bj,bk->bijk", "b batch, i free left, j free right, k free right"),
+        ("i,,i->i", "i free left"),
+    ];
+    for (notation, expected) in table {
+        assert_eq!(roles(notation), expected, "{notation}");
+    }
+}
+
+#[test]
+fn the_table_of_modes() {
+    let program = program_with("ik,kj->ij", "extents = (k = 64)").unwrap();
+    let expected = "\
+out[i,j] = sum(k) A[i,k] * B[k,j]
+
+mode  role        extent   stands in
+i     free left   runtime  A.0 out.0
+k     contracted  64       A.1 B.0
+j     free right  runtime  B.1 out.1
+";
+    assert_eq!(print(&program), expected);
+}
+
+#[test]
+fn the_table_of_merged_modes() {
+    let program = program_with("abcd,cdef->abef", "extents = (c = 4, d = 8, e = 2)").unwrap();
+    let expected = "\
+out[ab,ef] = sum(cd) A[ab,cd] * B[cd,ef]
+
+mode  role        extent   stands in  parts
+ab    free left   runtime  A.0 out.0  a * b
+cd    contracted  32       A.1 B.0    c=4 * d=8
+ef    free right  runtime  B.1 out.1  e=2 * f
+";
+    assert_eq!(print(&merge(&program)), expected);
+}
+
+#[test]
+fn modes_that_always_stand_side_by_side_merge() {
+    let table = [
+        ("ik,kj->ij", "out[i,j] = sum(k) A[i,k] * B[k,j]"),
+        ("ijkl,kl->ij", "out[ij] = sum(kl) A[ij,kl] * B[kl]"),
+        ("abcd->", "out[] = sum(abcd) A[abcd]"),
+        ("ij->ij", "out[ij] = A[ij]"),
+        ("ij->ji", "out[j,i] = A[i,j]"),
+        ("ijk->kij", "out[k,ij] = A[ij,k]"),
+        ("ij,ij->ij", "out[ij] = A[ij] * B[ij]"),
+        ("ij,ij->i", "out[i] = sum(j) A[i,j] * B[i,j]"),
+        ("ijij->ij", "out[i,j] = A[i,j,i,j]"),
+        ("bhqd,bhkd->bhqk", "out[bh,q,k] = sum(d) A[bh,q,d] * B[bh,k,d]"),
+        ("kab,kab->k", "out[k] = sum(ab) A[k,ab] * B[k,ab]"),
+        ("cab,d->dab", "out[d,ab] = sum(c) A[c,ab] * B[d]"),
+        ("O[row,col] = A[row,col]", "O[row_col] = A[row_col]"),
+        ("O[i,j,ij] = A[i,j] * B[ij]", "O[i_j,ij] = A[i_j] * B[ij]"),
+        ("O[i,j,k,l] = A[i,j] * A[k,l]", "O[i,j,k,l] = A[i,j] * A[k,l]"),
+        ("O[a,b,i,k] = A[a,b,i] * A[a,b,k]", "O[ab,i,k] = A[ab,i] * A[ab,k]"),
+    ];
+    for (notation, expected) in table {
+        let merged = merge(&program(notation));
+        verify(&merged).expect(notation);
+        assert_eq!(print_statement(&merged), expected, "{notation}");
+        assert_eq!(merge(&merged), merged, "{notation}");
+    }
+}
+
+#[test]
+fn a_merged_extent_is_fixed_only_if_it_fits() {
+    let extent = |options: &str| {
+        merge(&program_with("ij->ij", options).unwrap()).modes[0].extent.to_string()
+    };
+    assert_eq!(extent("extents = (i = 3, j = 5)"), "15");
+    assert_eq!(extent("extents = (i = 3)"), "runtime");
+    assert_eq!(extent("extents = (i = 65536, j = 65536)"), "runtime");
+}
+
+#[test]
+fn a_tensor_read_twice_ties_its_modes() {
+    let program = program("O[a,i,k] = A[a,i] * A[a,k]");
+    let tie = SameExtent { tensor: TensorId(0), dim: 1, first: ModeId(1), other: ModeId(2) };
+    assert_eq!(program.same_extents, [tie]);
+    assert_eq!(program.tensors.len(), 2);
+    let outcome = program_with("O[i,k] = A[i] * A[k]", "extents = (i = 2, k = 3)");
+    assert_eq!(first(outcome).code, Code::ExtentMismatch);
+}
+
+#[test]
+fn an_extent_of_an_unknown_label_is_a_bad_option() {
+    let mistake = first(program_with("ij->i", "extents = (i = 2, x = 3)"));
+    assert_eq!((mistake.code, mistake.span.unwrap().start), (Code::BadOption, 18));
+    assert!(mistake.message.contains("`x`"), "{}", mistake.message);
+}
+
+#[test]
+fn verify_says_why_not() {
+    let right = program("ikc,jkc->ijc");
+    let told = |change: fn(&mut mage_einsum::index::Program)| {
+        let mut wrong = right.clone();
+        change(&mut wrong);
+        verify(&wrong).unwrap_err()
+    };
+    let table = [
+        (told(|p| p.statements[0].roles[0].1 = Role::Batch), "role"),
+        (told(|p| p.statements[0].reduced.clear()), "target and the sum"),
+        (told(|p| p.statements[0].reduced.push(ModeId(0))), "twice"),
+        (told(|p| p.statements[0].target.modes[0] = ModeId(9)), "not a mode"),
+        (told(|p| p.statements[0].target.tensor = TensorId(0)), "writes an input"),
+        (told(|p| p.statements.clear()), "last statement"),
+        (told(|p| p.modes[0].parts.clear()), "no part"),
+        (told(|p| p.modes[0].name = "k".to_owned()), "two modes"),
+        (told(|p| p.tensors.swap(0, 2)), "order"),
+    ];
+    for (why, expected) in table {
+        assert!(why.contains(expected), "{why}");
+    }
+    assert_eq!(verify(&right), Ok(()));
+    assert_eq!(right.statements[0].role(ModeId(2)), Some(Role::Batch));
+}

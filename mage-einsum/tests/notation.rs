@@ -1,0 +1,213 @@
+//! The notation: what is legal, what it means, and for each mistake its code and its byte.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may")]
+
+mod support;
+
+use mage_einsum::diagnostic::Code;
+use mage_einsum::index::print_statement;
+use mage_einsum::notation::{parse, print};
+use support::{codes, first, program, program_with};
+
+fn statement(notation: &str) -> String {
+    print_statement(&program(notation))
+}
+
+#[test]
+fn legal_texts_and_their_statements() {
+    let matmul = "out[i,j] = sum(k) A[i,k] * B[k,j]";
+    let table = [
+        ("ik,kj->ij", matmul),
+        (" i k , k j -> i j ", matmul),
+        ("ij,jh", "out[h,i] = sum(j) A[i,j] * B[j,h]"),
+        ("bA,AZ", "out[Z,b] = sum(A) A[b,A] * B[A,Z]"),
+        ("ziiA,bj,j", "out[A,b,z] = sum(i,j) A[z,i,i,A] * B[b,j] * C[j]"),
+        ("", "out[] = A[]"),
+        (" ", "out[] = A[]"),
+        ("->", "out[] = A[]"),
+        (" -> ", "out[] = A[]"),
+        (",", "out[] = A[] * B[]"),
+        (" , -> ", "out[] = A[] * B[]"),
+        (" , , ", "out[] = A[] * B[] * C[]"),
+        ("ij,,jk->ik", "out[i,k] = sum(j) A[i,j] * B[] * C[j,k]"),
+        ("i,->i", "out[i] = A[i] * B[]"),
+        ("O[]=sum(i)A[i]", "O[] = sum(i) A[i]"),
+        (
+            " C [ row , col ] = sum( k ) A[row,k]*B[k,col] ; ",
+            "C[row,col] = sum(k) A[row,k] * B[k,col]",
+        ),
+        ("O[i] = sum(j,k) A[i,j,k] * s[]", "O[i] = sum(j,k) A[i,j,k] * s[]"),
+        ("y[i] = sum[i]", "y[i] = sum[i]"),
+    ];
+    for (notation, expected) in table {
+        assert_eq!(statement(notation), expected, "`{notation}`");
+    }
+}
+
+#[test]
+fn mistakes_of_the_classic_form() {
+    use Code::{
+        BadChar, BadEllipsis, CommaInOutput, DuplicateOutputLabel, SecondArrow, UnknownOutputLabel,
+    };
+    let table = [
+        ("ij,jk - > ik", BadChar, 6),
+        ("i . . . -> i", BadEllipsis, 2),
+        ("..i->i", BadEllipsis, 0),
+        (".i...", BadEllipsis, 0),
+        ("j->..j", BadEllipsis, 3),
+        ("j->.j...", BadEllipsis, 3),
+        ("....i->i", BadEllipsis, 3),
+        ("...a...", BadEllipsis, 4),
+        ("...i->......", BadEllipsis, 9),
+        ("ij,jk->ik->i", SecondArrow, 9),
+        ("ij,jk->i,k", CommaInOutput, 8),
+        ("ij,jk=>ik", BadChar, 5),
+        ("ij,jk>ik", BadChar, 5),
+        ("ij,jk-ik", BadChar, 5),
+        ("ij,jk=ik", BadChar, 5),
+        ("ij;jk->ik", BadChar, 2),
+        ("i%...", BadChar, 1),
+        ("...j$", BadChar, 4),
+        ("i->&", BadChar, 3),
+        ("ij,jk->ik!!!", BadChar, 9),
+        ("ij,jk->ik,", CommaInOutput, 9),
+        ("ij,jk-> i k ;", BadChar, 12),
+        ("i\tj->ij", BadChar, 1),
+        ("ij\n->ij", BadChar, 2),
+        ("i\u{a0}j->ij", BadChar, 1),
+        ("ik,kj→ij", BadChar, 5),
+        ("ik,kj->ié", BadChar, 8),
+        ("i1,1j->ij", BadChar, 1),
+        ("i_->i", BadChar, 1),
+        ("(ij),j->i", BadChar, 0),
+        ("i 1->i", BadChar, 2),
+        ("i->ii", DuplicateOutputLabel, 4),
+        ("ij->jij", DuplicateOutputLabel, 6),
+        ("i->ij", UnknownOutputLabel, 4),
+        ("->i", UnknownOutputLabel, 2),
+        ("iJ->ij", UnknownOutputLabel, 5),
+    ];
+    for (notation, code, start) in table {
+        let mistake = first(parse(notation));
+        assert_eq!((mistake.code, mistake.span.unwrap().start), (code, start), "`{notation}`");
+        assert!(mistake.place.is_some() && mistake.help.is_some(), "`{notation}`");
+    }
+}
+
+#[test]
+fn mistakes_of_the_index_form() {
+    let table = [
+        ("C[i,j] = A[i,k] * B[k,j]", Code::UnboundMode, 13),
+        ("C[i] = sum(k,k) A[i,k]", Code::BadReduction, 13),
+        ("C[i] = sum(i) A[i]", Code::BadReduction, 11),
+        ("C[i] = sum(k) A[i]", Code::BadReduction, 11),
+        ("C[i,i] = A[i]", Code::DuplicateOutputLabel, 4),
+        ("C[i,j] = A[i]", Code::UnknownOutputLabel, 4),
+        ("C[i] = A[i] * C[i]", Code::SelfReference, 14),
+        ("C[i] = A[i] * A[i,i]", Code::RankMismatch, 14),
+        ("C[i] = A[i", Code::Expected, 10),
+        ("C[i,] = A[i]", Code::Expected, 4),
+        ("C[i] A[i]", Code::Expected, 5),
+        ("C[i] = sum() A[i]", Code::Expected, 11),
+        ("C[i] = A[i] B[i]", Code::Expected, 12),
+        ("C[i] = A[i]\n", Code::BadChar, 11),
+        ("C[i] = A[é]", Code::BadChar, 9),
+        ("Y[i] = X[i] + b[i]", Code::StatementUnsupported, 12),
+        ("Y[i] = gelu(X[i])", Code::StatementUnsupported, 7),
+        ("Y[i] = 2 * X[i]", Code::StatementUnsupported, 7),
+        ("Y[e] = X[s[e]]", Code::StatementUnsupported, 10),
+        ("Y[s[e]] = X[e]", Code::ScatterUnsupported, 3),
+    ];
+    for (notation, code, start) in table {
+        assert_eq!(codes(parse(notation))[0], (code, Some(start)), "`{notation}`");
+    }
+}
+
+#[test]
+fn several_statements_are_parsed_and_refused() {
+    let text = "m[i] = sum(j) X[i,j]; Y[i] = m[i]";
+    assert_eq!(print(&parse(text).unwrap()), text);
+    assert_eq!(codes(program_with(text, "")), [(Code::StatementUnsupported, Some(22))]);
+}
+
+#[test]
+fn all_mistakes_of_a_level_are_told() {
+    let table: [(&str, &[(Code, usize)]); 3] = [
+        ("i1,1j->i#", &[(Code::BadChar, 1), (Code::BadChar, 3), (Code::BadChar, 8)]),
+        ("...i...->i->j", &[(Code::SecondArrow, 10), (Code::BadEllipsis, 4)]),
+        (
+            "i->xxiy",
+            &[
+                (Code::UnknownOutputLabel, 3),
+                (Code::DuplicateOutputLabel, 4),
+                (Code::UnknownOutputLabel, 6),
+            ],
+        ),
+    ];
+    for (notation, expected) in table {
+        let found: Vec<(Code, usize)> = codes(parse(notation))
+            .into_iter()
+            .map(|(code, start)| (code, start.unwrap()))
+            .collect();
+        assert_eq!(found, expected, "`{notation}`");
+    }
+}
+
+#[test]
+fn help_says_what_to_write() {
+    let table = [
+        ("ik,kj→ij", "write `->`"),
+        ("ik,kj=>ij", "write `->`"),
+        ("ik,kj - > ij", "write `->`"),
+        ("iJ->ij", "labels are case-sensitive: write `J`"),
+        ("ij,jk->i,k", "write the labels of the one output without commas"),
+    ];
+    for (notation, help) in table {
+        assert_eq!(first(parse(notation)).help.unwrap(), help, "`{notation}`");
+    }
+}
+
+#[test]
+fn an_ellipsis_is_tokenised_and_then_refused() {
+    for spaces in 0..16 {
+        let space = |place: u32| if spaces >> place & 1 == 1 { " " } else { "" };
+        let notation = format!("{}...a{}->{}...a{}", space(0), space(1), space(2), space(3));
+        assert_eq!(print(&parse(&notation).unwrap()), "...a->...a");
+        let mistake = first(program_with(&notation, ""));
+        assert_eq!(mistake.code, Code::EllipsisUnsupported);
+        assert_eq!(mistake.span.unwrap().start, notation.find("...").unwrap());
+    }
+}
+
+#[test]
+fn printing_and_reading_back_changes_nothing() {
+    let table = [
+        "",
+        ",",
+        "->",
+        ",,->",
+        "ik,kj->ij",
+        "ij,jh",
+        "...a,b...->...ab",
+        "iji->j",
+        "O[] = sum(i) A[i]",
+        "C[row,col] = sum(k,l) A[row,k,l] * B[k,l,col] * s[]",
+    ];
+    for text in table {
+        assert_eq!(print(&parse(text).unwrap()), text);
+    }
+}
+
+#[test]
+fn fifty_two_operands() {
+    let letters: Vec<String> = ('a'..='z').chain('A'..='Z').map(String::from).collect();
+    let program = program(&format!("{}->", letters.join(",")));
+    let names: Vec<&str> = program.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+    assert_eq!(
+        [names[0], names[25], names[26], names[51], names[52]],
+        ["A", "Z", "A1", "Z1", "out"]
+    );
+    let one = support::array(&[1], &[1.0]);
+    let evaluation = mage_einsum::oracle::evaluate(&program, &vec![one.view(); 52]).unwrap();
+    assert_eq!(evaluation.values.iter().copied().collect::<Vec<_>>(), [1.0]);
+}

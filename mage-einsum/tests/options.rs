@@ -1,0 +1,96 @@
+//! The option text: what is accepted, its canonical form, and each mistake with its byte.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may")]
+
+mod support;
+
+use mage_einsum::diagnostic::{Code, Source};
+use mage_einsum::options::{Tile, parse};
+use support::{codes, first};
+
+#[test]
+fn the_canonical_text() {
+    let table = [
+        ("", ""),
+        (" ", ""),
+        ("tile=64", "tile = 64"),
+        ("tile = 64,", "tile = 64"),
+        ("tile = (64,32 , 16,)", "tile = (64, 32, 16)"),
+        ("name = matmul,\n  tile = 64", "tile = 64, name = matmul"),
+        ("extents = (k = 64, c = 128,)", "extents = (c = 128, k = 64)"),
+        ("extents = (row = 0)", "extents = (row = 0)"),
+        ("extents = ()", ""),
+        ("device = rtx4090", ""),
+        ("device = h200, dtype = f32", "device = h200"),
+    ];
+    for (text, canonical) in table {
+        assert_eq!(parse(text).unwrap().print(), canonical, "`{text}`");
+        assert_eq!(parse(canonical).unwrap().print(), canonical);
+    }
+}
+
+#[test]
+fn values_and_places() {
+    let options = parse("tile = (64, 32, 16), extents = (k = 64)").unwrap();
+    let Some(Tile::Triple { m, n, k }) = options.tile else { unreachable!("{options:?}") };
+    assert_eq!((m.get(), n.get(), k.get()), (64, 32, 16));
+    assert_eq!(options.extents["k"], 64);
+    let span = options.span_of("tile").unwrap();
+    assert_eq!((span.start, span.end), (7, 19));
+    assert_eq!(options.span_of("extents.k").unwrap().start, 32);
+    assert_eq!(options.device_name(), "rtx4090");
+}
+
+#[test]
+fn mistakes() {
+    let table = [
+        ("tile = 0", Code::BadTile, 7),
+        ("tile = (64, 0, 16)", Code::BadTile, 12),
+        ("tile = (64, 64)", Code::BadTile, 7),
+        ("tile = big", Code::BadTile, 7),
+        ("tile = 4294967296", Code::BadTile, 7),
+        ("tiel = 64", Code::BadOption, 0),
+        ("tile = 64, tile = 32", Code::BadOption, 11),
+        ("name = MatMul", Code::BadOption, 7),
+        ("name = type", Code::BadOption, 7),
+        ("name = _", Code::BadOption, 7),
+        ("name = 3", Code::BadOption, 7),
+        ("extents = 3", Code::BadOption, 10),
+        ("extents = (3, 4)", Code::BadOption, 10),
+        ("extents = (k = big)", Code::BadOption, 15),
+        ("extents = (k = 1, k = 1)", Code::BadOption, 18),
+        ("extents = (k = 4294967296)", Code::SizeOverflow, 15),
+        ("device = a100", Code::BadOption, 9),
+        ("dtype = f16", Code::DtypeUnsupported, 8),
+        ("dtype = 3", Code::BadOption, 8),
+        ("tile 64", Code::Expected, 5),
+        ("tile =", Code::Expected, 6),
+        ("tile = (64", Code::Expected, 10),
+        ("tile = 64 32", Code::Expected, 10),
+        ("name = \"matmul\"", Code::Expected, 7),
+        ("tile = 64; x", Code::Expected, 9),
+        ("tile = é", Code::BadChar, 7),
+    ];
+    for (text, code, start) in table {
+        let mistake = first(parse(text));
+        assert_eq!((mistake.code, mistake.span.unwrap().start), (code, start), "`{text}`");
+        assert_eq!(mistake.source, Source::Options, "`{text}`");
+    }
+}
+
+#[test]
+fn all_wrong_values_are_told() {
+    let found = codes(parse("tile = 0, nmae = x, dtype = f64"));
+    assert_eq!(
+        found,
+        [(Code::BadTile, Some(7)), (Code::BadOption, Some(10)), (Code::DtypeUnsupported, Some(28)),]
+    );
+}
+
+#[test]
+fn the_nearest_option_is_named() {
+    let help = |text: &str| first(parse(text)).help.unwrap();
+    assert_eq!(help("tiel = 64"), "write `tile`");
+    assert_eq!(help("extent = 64"), "write `extents`");
+    assert_eq!(help("quux = 64"), "the options are: tile, name, extents, device, dtype");
+}

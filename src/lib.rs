@@ -1,0 +1,3 @@
+//! Mage: einsum notation to tiled GPU kernels.
+
+pub use mage_codegen::pipeline;
