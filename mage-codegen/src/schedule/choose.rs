@@ -1,0 +1,119 @@
+//! Level 2 to level 3: chooses a strategy for each statement, with a reason for each decision, or
+//! refuses what the options ask for, with the need and the limit.
+
+use mage_einsum::diagnostic::{Code, Diagnostic, Diagnostics};
+use mage_einsum::index::{self, Program, Role, Statement};
+use mage_einsum::options::{Options, Tile};
+
+use super::choose_tiled::choose_tiled;
+use super::naming::name;
+use super::{Launch, PerOutput, Reason, Schedule, Strategy};
+use crate::device::{self, Device};
+
+/// Threads of a block of the one-output-a-thread strategy: eight warps, so that six blocks fill
+/// the 1536 threads of an sm_89 multiprocessor and eight the 2048 of an sm_90 one.
+const PER_OUTPUT_THREADS: u32 = 256;
+
+/// Terms of a partial sum of the one-output-a-thread strategy: 2^11, so that 2^22 terms give as
+/// many partial sums as each has terms and both stay far below the 2^16 of semantics R15.
+const PER_OUTPUT_CHUNK: u32 = 2048;
+
+/// Chooses how `program` is run.
+///
+/// # Errors
+/// `BadTile` when a tile is asked for that the strategy has no use for or that does not fit the
+/// device, `BadOption` for an unknown device.
+pub fn choose(program: &Program, options: &Options) -> Result<Schedule, Diagnostics> {
+    let device = chosen_device(options)?;
+    let canonical = index::merge(program);
+    let mut launches = Vec::new();
+    for (statement_idx, statement) in canonical.statements.iter().enumerate() {
+        launches.push(choose_launch(&canonical, statement_idx, statement, options, device)?);
+    }
+    let name = options.name.clone().unwrap_or_else(|| name(program, options.tile.as_ref()));
+    Ok(Schedule { program: canonical, name, options: options.print(), device, launches })
+}
+
+fn chosen_device(options: &Options) -> Result<&'static Device, Diagnostics> {
+    let Some(key) = &options.device else {
+        return Ok(&device::RTX_4090);
+    };
+    device::find(key).ok_or_else(|| {
+        let known: Vec<&str> = device::DEVICES.iter().map(|device| device.key).collect();
+        let unknown = Diagnostic::option(Code::BadOption, format!("device `{key}` has no model"))
+            .help(format!("name one of {}", known.join(", ")));
+        located(unknown, options, "device").into()
+    })
+}
+
+fn choose_launch(
+    program: &Program,
+    statement_idx: usize,
+    statement: &Statement,
+    options: &Options,
+    device: &'static Device,
+) -> Result<Launch, Diagnostics> {
+    match missing_for_tiles(statement) {
+        None => choose_tiled(program, statement_idx, options, device),
+        Some(missing) => {
+            if let Some(tile) = &options.tile {
+                let refusal = tile_refused(tile, &missing);
+                return Err(located(refusal, options, "tile").into());
+            }
+            Ok(per_output(statement_idx, &missing))
+        }
+    }
+}
+
+/// Points a diagnostic at the value of an option.
+pub(super) fn located(diagnostic: Diagnostic, options: &Options, key: &str) -> Diagnostic {
+    match options.span_of(key) {
+        Some(span) => diagnostic.at(span).place(format!("option `{key}`")),
+        None => diagnostic.place(format!("option `{key}`")),
+    }
+}
+
+/// What a statement lacks of a contraction that tiles fit, in words; `None` when it lacks nothing.
+fn missing_for_tiles(statement: &Statement) -> Option<String> {
+    let n_factors = statement.factors().len();
+    if n_factors != 2 {
+        return Some(format!("tiles take two operands and it has {n_factors}"));
+    }
+    if let Some((_, _)) = statement.roles.iter().find(|(_, role)| *role == Role::Reduced) {
+        return Some("a mode is reduced that only one operand has".to_string());
+    }
+    for (role, words) in [(Role::FreeLeft, "operand 0"), (Role::FreeRight, "operand 1")] {
+        if statement.modes_of(role).is_empty() {
+            return Some(format!("no mode of the output belongs to {words} alone"));
+        }
+    }
+    None
+}
+
+fn tile_refused(tile: &Tile, missing: &str) -> Diagnostic {
+    Diagnostic::option(
+        Code::BadTile,
+        format!("`tile = {tile}` has no M and N to set: {missing}"),
+    )
+    .help("leave `tile` out")
+}
+
+fn per_output(statement: usize, missing: &str) -> Launch {
+    let strategy =
+        PerOutput { block_threads: PER_OUTPUT_THREADS, chunk_terms: PER_OUTPUT_CHUNK };
+    let reasons = vec![
+        Reason {
+            decision: "one thread an output element".to_string(),
+            because: missing.to_string(),
+        },
+        Reason {
+            decision: format!("{PER_OUTPUT_THREADS} threads a block"),
+            because: "whole blocks of eight warps fill a multiprocessor".to_string(),
+        },
+        Reason {
+            decision: format!("partial sums of {PER_OUTPUT_CHUNK} terms"),
+            because: "a long f32 sum is taken in two levels, in a fixed order".to_string(),
+        },
+    ];
+    Launch { statement, strategy: Strategy::PerOutput(strategy), reasons }
+}

@@ -1,0 +1,24 @@
+//! Level 3, the schedule: which mode becomes blocks, threads, registers and serial loops, what is
+//! staged in shared memory, and why. It comes from the index IR by [`choose`] and goes to the
+//! kernel IR.
+
+mod strategy;
+mod tiled;
+mod thread_map;
+mod choose;
+mod choose_tiled;
+mod choose_map;
+mod naming;
+mod resources;
+mod verify;
+mod print;
+
+pub use choose::choose;
+pub use print::{nest, print};
+pub use resources::Resources;
+pub use strategy::{Launch, PerOutput, Reason, Schedule, Strategy};
+pub use thread_map::{Element, ThreadMap};
+pub use tiled::{
+    Along, BatchTile, Contracted, Side, Staging, Tail, Tiled, Variant, VariantKind,
+};
+pub use verify::verify;

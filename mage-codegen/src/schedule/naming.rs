@@ -1,0 +1,35 @@
+//! The name of a schedule that the user gave none: from the labels and the tile, so that two
+//! specifications in one program do not share a kernel's entry name.
+
+use mage_einsum::index::{ModeId, Program};
+use mage_einsum::options::Tile;
+
+/// A snake-case Rust identifier such as `ik_kj_ij_tile64`. Capitals and long labels are told
+/// apart by a hash of the notation, because entry names are global to a program.
+pub fn name(program: &Program, tile: Option<&Tile>) -> String {
+    let joined = |modes: &[ModeId]| {
+        let labels: Vec<&str> = modes.iter().map(|id| program.mode(*id).name.as_str()).collect();
+        let separator = if labels.iter().all(|label| label.len() == 1) { "" } else { "_" };
+        if labels.is_empty() { "scalar".to_string() } else { labels.join(separator) }
+    };
+    let mut words = Vec::new();
+    for statement in &program.statements {
+        words.extend(statement.factors().iter().map(|factor| joined(&factor.modes)));
+        words.push(joined(&statement.target.modes));
+    }
+    let plain = words.join("_");
+    let mut name = plain.to_ascii_lowercase();
+    if name != plain || program.modes.iter().any(|mode| mode.name.len() > 1) {
+        name = format!("{name}_{:08x}", fnv1a(&program.notation));
+    }
+    match tile {
+        None => format!("einsum_{name}"),
+        Some(Tile::Square(side)) => format!("einsum_{name}_tile{side}"),
+        Some(Tile::Triple { m, n, k }) => format!("einsum_{name}_tile{m}x{n}x{k}"),
+    }
+}
+
+/// The 32-bit FNV-1a hash. Source: Fowler, Noll, Vo; IETF draft-eastlake-fnv, section 5.
+fn fnv1a(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}

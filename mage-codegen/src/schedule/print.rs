@@ -1,0 +1,189 @@
+//! The text of a schedule: the loop nest from the grid to a register, what is staged, the
+//! variants, and the reasons.
+
+use std::fmt::Write;
+
+use mage_einsum::index::{ModeId, Program, Statement};
+
+use super::{Along, Launch, PerOutput, Schedule, Side, Strategy, Tail, Tiled};
+
+/// The whole schedule, as snapshots and `mage explain` show it.
+pub fn print(schedule: &Schedule) -> String {
+    let mut text = format!("schedule {} for {}\n", schedule.name, schedule.device.name);
+    for launch in &schedule.launches {
+        let _ = writeln!(text, "\n{}", nest(schedule, launch));
+        text.push_str("why\n");
+        for reason in &launch.reasons {
+            let _ = writeln!(text, "  {}: {}", reason.decision, reason.because);
+        }
+    }
+    text
+}
+
+/// The loop nest of one launch, one loop a line, outermost first.
+pub fn nest(schedule: &Schedule, launch: &Launch) -> String {
+    let program = &schedule.program;
+    let statement = &program.statements[launch.statement];
+    let mut nest = Nest { program, text: String::new(), depth: 0 };
+    match &launch.strategy {
+        Strategy::Tiled(tiled) => nest.tiled(statement, tiled),
+        Strategy::PerOutput(per_output) => nest.per_output(statement, per_output),
+    }
+    nest.text
+}
+
+struct Nest<'p> {
+    program: &'p Program,
+    text: String,
+    depth: usize,
+}
+
+impl Nest<'_> {
+    fn name(&self, mode: ModeId) -> &str {
+        &self.program.mode(mode).name
+    }
+
+    fn line(&mut self, line: &str) {
+        let indent = "  ".repeat(self.depth);
+        let _ = writeln!(self.text, "{indent}{line}");
+    }
+
+    fn open(&mut self, line: &str) {
+        self.line(line);
+        self.depth += 1;
+    }
+
+    fn grid(&mut self, outer: &[ModeId]) {
+        for mode in outer {
+            let line = format!("grid    {} one by one", self.name(*mode));
+            self.open(&line);
+        }
+    }
+
+    fn split(&mut self, kind: &str, mode: ModeId, tile: u32, tail: Tail) {
+        let name = self.name(mode);
+        let tail = match tail {
+            Tail::Exact => "exact",
+            Tail::Predicated => "tail predicated",
+        };
+        let line = format!("{kind:<7} {name} in tiles of {tile}, {tail}");
+        self.open(&line);
+    }
+
+    fn tiled(&mut self, statement: &Statement, tiled: &Tiled) {
+        self.grid(&tiled.batch.outer);
+        self.grid(&tiled.row.outer);
+        self.grid(&tiled.col.outer);
+        if let Some(mode) = tiled.batch.mode {
+            self.split("grid", mode, tiled.batch.tile, tiled.batch.tail);
+        }
+        self.split("grid", tiled.row.mode, tiled.row.tile, tiled.row.tail);
+        self.split("grid", tiled.col.mode, tiled.col.tile, tiled.col.tail);
+        for mode in &tiled.contracted.outer {
+            let line = format!("serial  {} one by one", self.name(*mode));
+            self.open(&line);
+        }
+        if let Some(mode) = tiled.contracted.mode {
+            self.split("serial", mode, tiled.contracted.tile, tiled.contracted.tail);
+        }
+        self.stages(statement, tiled);
+        self.threads(tiled);
+        self.variants(tiled);
+    }
+
+    fn stages(&mut self, statement: &Statement, tiled: &Tiled) {
+        for side in tiled.sides() {
+            let line = self.stage(statement, tiled, side);
+            self.line(&line);
+        }
+    }
+
+    fn stage(&self, statement: &Statement, tiled: &Tiled, side: &Side) -> String {
+        let tensor = &self.program.tensor(statement.factors()[side.factor].tensor).name;
+        let mut place = String::new();
+        if let Some(mode) = tiled.batch.mode {
+            let _ = write!(place, "[{} {}]", self.name(mode), tiled.batch.tile);
+        }
+        if let Some(mode) = tiled.contracted.mode {
+            let _ = write!(place, "[{} {}]", self.name(mode), tiled.contracted.tile);
+        }
+        let _ = write!(place, "[{} {}]", self.name(side.mode), side.tile);
+        let along = match side.staging.along {
+            Along::Side => Some(side.mode),
+            Along::Contracted => tiled.contracted.mode,
+            Along::Batch => tiled.batch.mode,
+        };
+        let along = along.map_or("nothing", |mode| self.name(mode));
+        let rows = side.staging.row_elems;
+        format!("stage   {tensor} as {place}, rows of {rows}, loaded along {along}, {} stages", tiled.stages)
+    }
+
+    fn threads(&mut self, tiled: &Tiled) {
+        let map = &tiled.threads;
+        if let Some(mode) = tiled.batch.mode {
+            let line = format!("warps   {} of {}", map.channels, self.name(mode));
+            self.open(&line);
+        }
+        for (kind, counts, stride) in [
+            ("warps", map.warps, [map.warp_elems(0), map.warp_elems(1)]),
+            ("lanes", map.lanes, map.quad_elems),
+        ] {
+            let [row, col] = [tiled.row.mode, tiled.col.mode].map(|mode| self.name(mode));
+            let line = format!(
+                "{kind:<7} {} of {row} by {}, {} of {col} by {}",
+                counts[0], stride[0], counts[1], stride[1]
+            );
+            self.open(&line);
+        }
+        if let Some(mode) = tiled.contracted.mode {
+            let line = format!("unroll  {} {}", self.name(mode), tiled.contracted.tile);
+            self.open(&line);
+        }
+        let [row, col] = [tiled.row.mode, tiled.col.mode].map(|mode| self.name(mode));
+        let line = format!(
+            "regs    {} of {row} as {} by {}, {} of {col} as {} by {}: acc += product",
+            map.thread_elems(0),
+            map.quads[0],
+            map.quad_stride(0),
+            map.thread_elems(1),
+            map.quads[1],
+            map.quad_stride(1),
+        );
+        self.line(&line);
+        self.depth = 0;
+    }
+
+    fn variants(&mut self, tiled: &Tiled) {
+        for variant in &tiled.variants {
+            let line = format!(
+                "variant {}: loads of {} and {} elements, stores of {}",
+                variant.kind.name(),
+                variant.load_elems[0],
+                variant.load_elems[1],
+                variant.store_elems
+            );
+            self.line(&line);
+        }
+    }
+
+    fn per_output(&mut self, statement: &Statement, per_output: &PerOutput) {
+        let names = |modes: &[ModeId]| {
+            let names: Vec<&str> = modes.iter().map(|mode| self.name(*mode)).collect();
+            names.join(" ")
+        };
+        let output = names(&statement.target.modes);
+        let reduced = names(&statement.reduced);
+        let chunk = per_output.chunk_terms;
+        self.open(&format!(
+            "grid    {} in blocks of {}, tail predicated",
+            if output.is_empty() { "the one output" } else { &output },
+            per_output.block_threads
+        ));
+        self.open("threads one output each");
+        if !reduced.is_empty() {
+            self.open(&format!("serial  {reduced} in chunks of {chunk}: acc += part"));
+            self.open(&format!("serial  {reduced} in a chunk: part += product"));
+        }
+        self.depth = 0;
+    }
+}

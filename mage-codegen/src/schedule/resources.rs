@@ -1,0 +1,55 @@
+//! What a block of a tiled schedule takes of a multiprocessor.
+
+use super::{ThreadMap, Tiled};
+use crate::device::{Device, Residency, WARP_THREADS};
+
+/// Registers of a thread beside accumulators, fragments and staged elements: pointers, extents
+/// and coordinates. Fitted to the figures of cuda-oxide.md: 126 to 128 registers for a tile of
+/// 128x128x16 and 256 threads, 96 for 64x64x16 and 128 threads.
+const ADDRESS_REGISTERS: u32 = 28;
+
+/// More of them where the lanes do not form warps, because then the accesses of a stage do not
+/// divide evenly either and each has a position of its own. Measured: a tile of 48x20x6 spilled
+/// 48 bytes at 80 registers without it.
+const RAGGED_REGISTERS: u32 = 32;
+
+/// A block's share of a multiprocessor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resources {
+    /// Threads.
+    pub threads: u32,
+    /// Shared memory in bytes.
+    pub shared_bytes: u32,
+    /// Registers a thread, an estimate.
+    pub registers: u32,
+    /// Blocks on one multiprocessor and the limit that binds.
+    pub residency: Residency,
+}
+
+impl Resources {
+    /// The resources of `tiled` on `device`.
+    pub fn of(tiled: &Tiled, device: &Device) -> Resources {
+        let sides = [tiled.row.tile, tiled.col.tile];
+        let registers = Resources::registers(&tiled.threads, sides, tiled.contracted.tile);
+        let threads = tiled.threads.block_threads();
+        let shared_bytes = tiled.shared_bytes();
+        let residency = device.capability.residency(threads, registers, shared_bytes);
+        Resources { threads, shared_bytes, registers, residency }
+    }
+
+    /// An estimate of the registers a thread needs: accumulators, both fragments, the staged
+    /// elements of the next stage and addresses.
+    pub fn registers(map: &ThreadMap, sides: [u32; 2], contracted_tile: u32) -> u32 {
+        let [rows, cols] = [0, 1].map(|direction| map.thread_elems(direction));
+        let staged: u32 = sides.iter().map(|side| staged_elems(map, *side, contracted_tile)).sum();
+        let ragged = if map.warp_lanes() == WARP_THREADS { 0 } else { RAGGED_REGISTERS };
+        rows * cols + rows + cols + staged + ADDRESS_REGISTERS + ragged
+    }
+}
+
+/// Elements of one factor that a thread holds while they are on their way to the next stage.
+pub fn staged_elems(map: &ThreadMap, side: u32, contracted_tile: u32) -> u32 {
+    let elems = u64::from(map.channels) * u64::from(side) * u64::from(contracted_tile);
+    let per_thread = elems.div_ceil(u64::from(map.block_threads()));
+    u32::try_from(per_thread).unwrap_or(u32::MAX)
+}

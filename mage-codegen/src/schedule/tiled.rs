@@ -1,0 +1,152 @@
+//! The tiled contraction: the fields of a mapping in which a block owns a tile of rows, columns
+//! and (where a batch mode is contiguous) channels, and walks the contracted modes in stages.
+
+use mage_einsum::index::ModeId;
+
+use super::ThreadMap;
+
+/// A tile of a contraction of two factors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tiled {
+    /// The side of the tile that does not hold the output's contiguous mode.
+    pub row: Side,
+    /// The side that holds it, where a free mode is contiguous in the output.
+    pub col: Side,
+    /// The contracted modes.
+    pub contracted: Contracted,
+    /// The batch modes.
+    pub batch: BatchTile,
+    /// What a thread owns of the tile.
+    pub threads: ThreadMap,
+    /// Stages in shared memory: two, or one where there is only one step to take.
+    pub stages: u32,
+    /// Blocks a multiprocessor that registers are kept for.
+    pub min_blocks: u32,
+    /// Wide before narrow; the last can always run.
+    pub variants: Vec<Variant>,
+}
+
+/// The free modes of one factor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    /// Position of the factor in the statement's product.
+    pub factor: usize,
+    /// The tiled mode.
+    pub mode: ModeId,
+    /// Its tile in elements.
+    pub tile: u32,
+    /// Whether the tile divides the extent.
+    pub tail: Tail,
+    /// The factor's other free modes; each is a grid axis of its own.
+    pub outer: Vec<ModeId>,
+    /// How the factor is staged.
+    pub staging: Staging,
+}
+
+/// The contracted modes: one is tiled, the others are serial loops around its tiles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contracted {
+    /// The tiled mode; `None` for an outer product, which has one stage of one term.
+    pub mode: Option<ModeId>,
+    /// Its tile in elements, the depth of a stage.
+    pub tile: u32,
+    /// Whether the tile divides the extent.
+    pub tail: Tail,
+    /// The other contracted modes, outermost first.
+    pub outer: Vec<ModeId>,
+}
+
+/// The batch modes: one is tiled where it is contiguous, all others are grid axes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchTile {
+    /// The tiled mode, the channels of a channels-last contraction.
+    pub mode: Option<ModeId>,
+    /// Channels of a block; 1 without a tiled mode.
+    pub tile: u32,
+    /// Whether the tile divides the extent.
+    pub tail: Tail,
+    /// The other batch modes, outermost first.
+    pub outer: Vec<ModeId>,
+}
+
+/// What becomes of the last tile of a mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tail {
+    /// The extent is fixed and the tile divides it: no predicate.
+    Exact,
+    /// Loads beyond the extent give zero and stores there are left out.
+    Predicated,
+}
+
+/// The tile direction that consecutive threads walk while they stage a factor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Along {
+    /// The factor's own free mode.
+    Side,
+    /// The contracted mode: the stage is written transposed.
+    Contracted,
+    /// The tiled batch mode.
+    Batch,
+}
+
+/// How one factor gets from global into shared memory. A stage holds it as
+/// `[channel][contracted][side]`, whichever way it lies in global memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Staging {
+    /// The direction of consecutive threads.
+    pub along: Along,
+    /// Whether that direction is contiguous in global memory (the stride is 1), so that a
+    /// four-wide access is possible.
+    pub contiguous: bool,
+    /// Elements from one contracted row of the stage to the next: the tile and a pad.
+    pub row_elems: u32,
+    /// Elements from one channel of the stage to the next.
+    pub channel_elems: u32,
+}
+
+/// Which accesses a variant makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VariantKind {
+    /// Four elements an access wherever the mode along it is contiguous.
+    Wide,
+    /// One element an access.
+    Narrow,
+}
+
+/// A version of the kernel for some extents and alignments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variant {
+    /// Wide or narrow.
+    pub kind: VariantKind,
+    /// Elements of one load of the row factor and of the column factor: 1 or 4.
+    pub load_elems: [u32; 2],
+    /// Elements of one store of the output: 1 or 4.
+    pub store_elems: u32,
+}
+
+impl VariantKind {
+    /// The suffix of the kernel's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            VariantKind::Wide => "wide",
+            VariantKind::Narrow => "narrow",
+        }
+    }
+}
+
+impl Tiled {
+    /// Both sides, rows first: the order in which they lie in a stage.
+    pub fn sides(&self) -> [&Side; 2] {
+        [&self.row, &self.col]
+    }
+
+    /// Elements of one stage: both factors, one after the other.
+    pub fn stage_elems(&self) -> u32 {
+        self.sides().iter().map(|side| side.staging.channel_elems * self.batch.tile).sum()
+    }
+
+    /// Bytes of shared memory of a block.
+    pub fn shared_bytes(&self) -> u32 {
+        self.stages * self.stage_elems() * 4
+    }
+}
