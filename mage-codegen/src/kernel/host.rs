@@ -1,0 +1,153 @@
+//! The host's steps as data: what is checked before anything is launched, which variant is taken,
+//! and with what grid. The emulator runs them and `emit` prints them as the body of `launch`.
+//! Arithmetic is checked: an operation that leaves 64 bits is `SizeOverflow`.
+
+use super::BufferId;
+
+/// An unsigned 64-bit host value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostExpr {
+    /// A number.
+    Const(u64),
+    /// The extent of the label at this position in `Module::labels`.
+    Extent(usize),
+    /// The product; 1 when empty.
+    Product(Vec<HostExpr>),
+    /// The quotient by a constant, rounded up.
+    CeilDiv(Box<HostExpr>, u64),
+}
+
+impl HostExpr {
+    /// The number, for a constant.
+    pub fn as_const(&self) -> Option<u64> {
+        match self {
+            HostExpr::Const(number) => Some(*number),
+            HostExpr::Extent(_) | HostExpr::Product(_) | HostExpr::CeilDiv(..) => None,
+        }
+    }
+
+    /// The product, without factors of one; a number where all factors are and it fits.
+    pub fn product(factors: impl IntoIterator<Item = HostExpr>) -> HostExpr {
+        let mut factors: Vec<HostExpr> =
+            factors.into_iter().filter(|factor| factor.as_const() != Some(1)).collect();
+        let folded = factors
+            .iter()
+            .try_fold(1_u64, |product, factor| product.checked_mul(factor.as_const()?));
+        match (folded, factors.len()) {
+            (Some(number), _) => HostExpr::Const(number),
+            (None, 1) => factors.remove(0),
+            (None, _) => HostExpr::Product(factors),
+        }
+    }
+
+    /// The quotient by a constant that is not zero, rounded up.
+    pub fn ceil_div(self, divisor: u64) -> HostExpr {
+        match (self.as_const(), divisor) {
+            (_, 1) => self,
+            (Some(number), _) => HostExpr::Const(number.div_ceil(divisor)),
+            (None, _) => HostExpr::CeilDiv(Box::new(self), divisor),
+        }
+    }
+}
+
+/// A condition that the host can decide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostPred {
+    /// At most the limit.
+    AtMost(HostExpr, u64),
+    /// A multiple of the number.
+    MultipleOf(HostExpr, u64),
+    /// Zero.
+    IsZero(HostExpr),
+    /// Both are equal.
+    Equal(HostExpr, HostExpr),
+    /// The buffer's element count is this.
+    LengthIs(BufferId, HostExpr),
+    /// The buffer's address is a multiple of so many bytes.
+    AlignedTo(BufferId, u64),
+    /// All of them; true when empty.
+    All(Vec<HostPred>),
+}
+
+/// What `launch` says when a requirement does not hold. The rendered message names the label or
+/// the buffer, both sides, and the limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostError {
+    /// A label's extent is not below the limit that a coordinate has.
+    ExtentLimit {
+        /// Position in `Module::labels`.
+        label: usize,
+        /// The largest allowed extent.
+        limit: u64,
+    },
+    /// The extent differs from the one that the option `extents` fixed.
+    FixedExtent {
+        /// Position in `Module::labels`.
+        label: usize,
+        /// The fixed extent.
+        fixed: u64,
+    },
+    /// Two labels index one dimension of one tensor but differ.
+    ExtentMismatch {
+        /// Position in `Module::labels`.
+        first: usize,
+        /// Position in `Module::labels`.
+        other: usize,
+        /// The tensor both index.
+        buffer: BufferId,
+    },
+    /// A product of extents leaves 64 bits, or the buffer would pass 2^63 bytes.
+    SizeOverflow {
+        /// The buffer whose size it is.
+        buffer: BufferId,
+    },
+    /// The buffer's element count is not the product of its extents.
+    LengthMismatch {
+        /// The buffer.
+        buffer: BufferId,
+    },
+    /// A grid or a coordinate of merged labels would pass its limit.
+    LaunchLimit {
+        /// What passes the limit, in words: `blocks in the grid`, `the extent of ab`.
+        what: String,
+        /// The value, as an expression.
+        need: HostExpr,
+        /// The largest allowed value.
+        limit: u64,
+    },
+}
+
+/// One step of the host.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HostStep {
+    /// Ends with the error unless the condition holds. An overflow while deciding is the same
+    /// error.
+    Require {
+        /// What must hold.
+        that: HostPred,
+        /// What is said otherwise.
+        error: HostError,
+    },
+    /// Ends well, without a launch, where the condition holds: the output has no elements.
+    ReturnIf(HostPred),
+    /// Takes the first arm whose condition holds; the last arm's always does.
+    Select(Vec<Arm>),
+    /// Launches a kernel on the caller's stream with all buffers and the kernel's parameters.
+    Launch {
+        /// Position in `Module::kernels`.
+        kernel: usize,
+        /// Blocks of the one-dimensional grid; 1 to 2^31-1 by an earlier `Require`.
+        blocks: HostExpr,
+    },
+}
+
+/// One variant under a `Select`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arm {
+    /// The variant's name, for example `wide`.
+    pub name: String,
+    /// Whether it can run safely on these extents and buffers.
+    pub eligible: HostPred,
+    /// What it does.
+    pub steps: Vec<HostStep>,
+}

@@ -1,0 +1,246 @@
+//! Builds one kernel: hands out variables, register arrays and parameters with names that are
+//! unique in it, and knows the extents and strides of the program's modes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mage_einsum::index::{Access, Dtype, Extent, ModeId, Program};
+
+use super::names::Names;
+use crate::kernel::walk;
+use crate::kernel::{
+    BufferId, Expr, HostExpr, Kernel, Param, Pred, Reg, RegArray, RegId, SharedArray, SharedId,
+    Stmt, Ty, Var, VarId,
+};
+
+/// A kernel in the making.
+pub struct Builder<'p> {
+    /// The canonical program.
+    pub program: &'p Program,
+    /// Its mangling table.
+    pub names: &'p Names,
+    coordinate_ty: Ty,
+    used: BTreeSet<String>,
+    vars: Vec<Var>,
+    params: Vec<Param>,
+    extents: BTreeMap<ModeId, Expr>,
+    registers: Vec<RegArray>,
+    shared: Vec<SharedArray>,
+    strides: BTreeMap<(usize, ModeId), Expr>,
+}
+
+/// What a kernel is beside its body.
+pub struct Frame {
+    /// Entry name.
+    pub name: String,
+    /// One sentence on the variant.
+    pub summary: String,
+    /// Threads a block.
+    pub block_threads: u32,
+    /// Blocks a multiprocessor that registers are kept for.
+    pub min_blocks: u32,
+}
+
+impl<'p> Builder<'p> {
+    /// A kernel whose coordinates have type `coordinate_ty`, with a parameter for each run-time
+    /// extent among `modes`.
+    pub fn new(
+        program: &'p Program,
+        names: &'p Names,
+        coordinate_ty: Ty,
+        modes: &[ModeId],
+    ) -> Builder<'p> {
+        let mut builder = Builder {
+            program,
+            names,
+            coordinate_ty,
+            used: names.tensors().iter().cloned().collect(),
+            vars: Vec::new(),
+            params: Vec::new(),
+            extents: BTreeMap::new(),
+            registers: Vec::new(),
+            shared: Vec::new(),
+            strides: BTreeMap::new(),
+        };
+        for mode in modes {
+            let extent = builder.extent_of(*mode);
+            builder.extents.insert(*mode, extent);
+        }
+        builder
+    }
+
+    fn extent_of(&mut self, mode: ModeId) -> Expr {
+        match (self.program.mode(mode).extent, self.coordinate_ty) {
+            (Extent::Fixed(extent), Ty::U32) => Expr::u32(extent),
+            (Extent::Fixed(extent), Ty::U64) => Expr::u64(u64::from(extent)),
+            (Extent::Runtime, ty) => {
+                let name = format!("n_{}", self.names.mode(mode));
+                let var = self.var(&name, ty, false);
+                let value = host_extent(self.program, self.names, mode);
+                self.params.push(Param { var, value });
+                Expr::Var(var)
+            }
+        }
+    }
+
+    /// The extent of a mode of this kernel, in the type of its coordinates.
+    pub fn extent(&self, mode: ModeId) -> Expr {
+        self.extents.get(&mode).cloned().unwrap_or_else(|| Expr::u32(1))
+    }
+
+    fn unique(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_string();
+        let mut number = 2;
+        while !self.used.insert(name.clone()) {
+            name = format!("{wanted}_{number}");
+            number += 1;
+        }
+        name
+    }
+
+    /// A new variable.
+    pub fn var(&mut self, name: &str, ty: Ty, mutable: bool) -> VarId {
+        let name = self.unique(name);
+        self.vars.push(Var { name, ty, mutable });
+        VarId(self.vars.len() - 1)
+    }
+
+    /// `let name = value;` in `body`; a constant or a variable stands for itself.
+    pub fn bind(&mut self, body: &mut Vec<Stmt>, name: &str, value: Expr) -> Expr {
+        if matches!(value, Expr::Const { .. } | Expr::Var(_)) {
+            return value;
+        }
+        let ty = value.ty(&self.vars);
+        let var = self.var(name, ty, false);
+        body.push(Stmt::Let { var, value });
+        Expr::Var(var)
+    }
+
+    /// A register array of f32.
+    pub fn registers(&mut self, name: &str, elems: u32) -> RegId {
+        let name = self.unique(name);
+        self.registers.push(RegArray { name, elems, dtype: Dtype::F32 });
+        RegId(self.registers.len() - 1)
+    }
+
+    /// A shared array of f32.
+    pub fn shared(&mut self, name: &str, elems: u32) -> SharedId {
+        let name = self.unique(name);
+        self.shared.push(SharedArray { name, elems, dtype: Dtype::F32 });
+        SharedId(self.shared.len() - 1)
+    }
+
+    /// An unrolled loop of `turns` turns; a single turn needs no loop and gets the literal 0.
+    pub fn unrolled(
+        &mut self,
+        body: &mut Vec<Stmt>,
+        name: &str,
+        turns: u32,
+        fill: impl FnOnce(&mut Self, &mut Vec<Stmt>, Expr),
+    ) {
+        if turns == 1 {
+            fill(self, body, Expr::u32(0));
+            return;
+        }
+        let var = self.var(name, Ty::U32, false);
+        let mut inner = Vec::new();
+        fill(self, &mut inner, Expr::Var(var));
+        body.push(Stmt::For {
+            var,
+            begin: Expr::u32(0),
+            end: Expr::u32(turns),
+            step: 1,
+            unroll: true,
+            body: inner,
+        });
+    }
+
+    /// Binds the strides of an access that are not 1: for each of its modes, the product of the
+    /// extents to the right, summed over the places where the mode stands.
+    pub fn bind_strides(&mut self, body: &mut Vec<Stmt>, access: &Access) {
+        for mode in &access.modes {
+            if self.strides.contains_key(&(access.tensor.0, *mode)) {
+                continue;
+            }
+            let mut stride = Expr::u64(0);
+            for (place, _) in access.modes.iter().enumerate().filter(|(_, at)| *at == mode) {
+                let inner = access.modes[place + 1..].iter();
+                let product = inner.fold(Expr::u64(1), |product, right| {
+                    product.times(self.wide(self.extent(*right)))
+                });
+                stride = stride.plus(product);
+            }
+            let tensor = self.names.tensor(access.tensor).to_string();
+            let name = format!("{tensor}_stride_{}", self.names.mode(*mode));
+            let stride = self.bind(body, &name, stride);
+            self.strides.insert((access.tensor.0, *mode), stride);
+        }
+    }
+
+    /// The element offset of an access at the given coordinates (64 bits).
+    pub fn offset(&self, access: &Access, coordinate: impl Fn(ModeId) -> Expr) -> Expr {
+        let mut seen = BTreeSet::new();
+        let modes = access.modes.iter().filter(|mode| seen.insert(**mode));
+        modes.fold(Expr::u64(0), |offset, mode| {
+            let stride = self.strides.get(&(access.tensor.0, *mode)).cloned();
+            let stride = stride.unwrap_or_else(|| Expr::u64(1));
+            offset.plus(self.wide(coordinate(*mode)).times(stride))
+        })
+    }
+
+    /// An expression as 64 bits.
+    pub fn wide(&self, value: Expr) -> Expr {
+        match value.ty(&self.vars) {
+            Ty::U32 => value.widen(),
+            Ty::U64 => value,
+        }
+    }
+
+    /// The finished kernel, without the parameters that nothing in it uses.
+    pub fn finish(self, frame: Frame, body: Vec<Stmt>) -> Kernel {
+        let mut kernel = Kernel {
+            name: frame.name,
+            summary: frame.summary,
+            block_threads: frame.block_threads,
+            min_blocks: frame.min_blocks,
+            params: self.params,
+            shared: self.shared,
+            registers: self.registers,
+            vars: self.vars,
+            body,
+        };
+        let used = walk::variables(&kernel);
+        kernel.params.retain(|param| used.contains(&param.var));
+        kernel
+    }
+}
+
+/// The register at `at`.
+pub fn reg(array: RegId, at: Expr) -> Reg {
+    Reg { array, at }
+}
+
+/// The conjunction of the predicates there are: none for none, and no nesting for one.
+pub fn all(preds: Vec<Pred>) -> Option<Pred> {
+    let mut preds = preds;
+    match preds.len() {
+        0 => None,
+        1 => preds.pop(),
+        _ => Some(Pred::All(preds)),
+    }
+}
+
+/// A mode's extent on the host: the product of its labels' extents.
+pub fn host_extent(program: &Program, names: &Names, mode: ModeId) -> HostExpr {
+    let labels = names.labels_of(program, mode);
+    HostExpr::product(labels.zip(&program.mode(mode).parts).map(|(label, part)| {
+        match part.extent {
+            Extent::Fixed(extent) => HostExpr::Const(u64::from(extent)),
+            Extent::Runtime => HostExpr::Extent(label),
+        }
+    }))
+}
+
+/// The buffer of a tensor: buffers stand in the order of tensors.
+pub fn buffer(access: &Access) -> BufferId {
+    BufferId(access.tensor.0)
+}

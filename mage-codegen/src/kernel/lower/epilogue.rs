@@ -1,0 +1,159 @@
+//! What a thread owns of the tile, and how its accumulators get into the output.
+
+use mage_einsum::index::{Access, ModeId};
+
+use super::builder::{Builder, all, buffer, reg};
+use super::stage::position_in;
+use crate::kernel::{Expr, Place, Pred, RegId, Space, Stmt, Width};
+use crate::schedule::{Tail, ThreadMap, Tiled, Variant};
+
+/// The thread's place in the tile.
+pub struct Owned {
+    /// Its channel.
+    pub channel: Expr,
+    /// Its first row and its first column.
+    pub sides: [Expr; 2],
+}
+
+/// Binds the thread's place: channel, then warp, then lane (`ThreadMap::element`).
+pub fn bind_owned(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, tiled: &Tiled) -> Owned {
+    let map = &tiled.threads;
+    let thread = builder.bind(body, "thread", Expr::Thread);
+    let per_channel = Expr::u32(map.channel_threads());
+    let one_channel = map.channels == 1;
+    let channel = if one_channel { Expr::u32(0) } else { thread.clone().over(per_channel.clone()) };
+    let stem = tiled.batch.mode.map_or("unit", |mode| builder.names.mode(mode));
+    let channel = builder.bind(body, &format!("{stem}_thread"), channel);
+    let in_channel = if one_channel { thread.clone() } else { thread.clone().modulo(per_channel) };
+    let one_warp = map.warps == [1, 1];
+    let warp = if one_warp {
+        Expr::u32(0)
+    } else {
+        builder.bind(body, "warp", in_channel.clone().over(Expr::u32(map.warp_lanes())))
+    };
+    let lane = if one_warp { in_channel } else { thread.modulo(Expr::u32(map.warp_lanes())) };
+    let lane = builder.bind(body, "lane", lane);
+    let sides = [0, 1].map(|direction| {
+        let mode = [tiled.row.mode, tiled.col.mode][direction];
+        let name = format!("{}_thread", builder.names.mode(mode));
+        let [warp_at, lane_at] =
+            [(&warp, map.warps), (&lane, map.lanes)].map(|(index, counts)| digit(index, counts, direction));
+        let place = warp_at
+            .times(Expr::u32(map.warp_elems(direction)))
+            .plus(lane_at.times(Expr::u32(map.quad_elems[direction])));
+        builder.bind(body, &name, place)
+    });
+    Owned { channel, sides }
+}
+
+/// The row (0) or the column (1) of an index into a row-major grid of `counts`.
+fn digit(index: &Expr, counts: [u32; 2], direction: usize) -> Expr {
+    match (direction, counts) {
+        (0, [1, _]) | (1, [_, 1]) => Expr::u32(0),
+        (0, [_, cols]) => index.clone().over(Expr::u32(cols)),
+        (_, [1, _]) => index.clone(),
+        (_, [_, cols]) => index.clone().modulo(Expr::u32(cols)),
+    }
+}
+
+/// What the epilogue needs to know.
+pub struct Store<'s> {
+    /// The schedule.
+    pub tiled: &'s Tiled,
+    /// The variant.
+    pub variant: &'s Variant,
+    /// The output.
+    pub target: &'s Access,
+    /// Tile origins and coordinates of the block.
+    pub origins: &'s [(ModeId, Expr)],
+    /// The thread's place.
+    pub owned: &'s Owned,
+    /// The accumulators.
+    pub acc: RegId,
+}
+
+/// Writes every accumulator whose element exists.
+pub fn store(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, store: &Store<'_>) {
+    let map = &store.tiled.threads;
+    let row_stem = builder.names.mode(store.tiled.row.mode).to_string();
+    let channel = store.tiled.batch.mode.map(|mode| {
+        let stem = builder.names.mode(mode).to_string();
+        let at = position_in(store.origins, mode).plus(store.owned.channel.clone());
+        (mode, builder.bind(body, &format!("{stem}_out"), at))
+    });
+    builder.unrolled(body, &format!("{row_stem}_quad"), map.quads[0], |builder, body, quad| {
+        let name = format!("{row_stem}_elem");
+        builder.unrolled(body, &name, map.quad_elems[0], |builder, body, elem| {
+            let register = quad.clone().times(Expr::u32(map.quad_elems[0])).plus(elem.clone());
+            let row = position_in(store.origins, store.tiled.row.mode)
+                .plus(store.owned.sides[0].clone())
+                .plus(quad.times(Expr::u32(map.quad_stride(0))))
+                .plus(elem);
+            let row = builder.bind(body, &format!("{row_stem}_out"), row);
+            let mut fixed = vec![(store.tiled.row.mode, row.clone())];
+            fixed.extend(channel.iter().cloned());
+            let when = exists(builder, store.tiled, &fixed);
+            let mut then = Vec::new();
+            store_row(builder, &mut then, store, map, (register, &fixed));
+            match when {
+                None => body.extend(then),
+                Some(when) => body.push(Stmt::If { when, then, otherwise: Vec::new() }),
+            }
+        });
+    });
+}
+
+/// The predicates of a row and of a channel, as far as their tails need them.
+fn exists(builder: &Builder<'_>, tiled: &Tiled, fixed: &[(ModeId, Expr)]) -> Option<Pred> {
+    let tail = |mode: ModeId| match mode {
+        mode if mode == tiled.row.mode => tiled.row.tail,
+        _ => tiled.batch.tail,
+    };
+    let preds = fixed
+        .iter()
+        .filter(|(mode, _)| tail(*mode) == Tail::Predicated)
+        .map(|(mode, at)| at.clone().less(builder.extent(*mode)));
+    all(preds.collect())
+}
+
+/// Writes one row of a thread's accumulators, a quad at a time where the variant is wide.
+fn store_row(
+    builder: &mut Builder<'_>,
+    body: &mut Vec<Stmt>,
+    store: &Store<'_>,
+    map: &ThreadMap,
+    (register, fixed): (Expr, &[(ModeId, Expr)]),
+) {
+    let col_mode = store.tiled.col.mode;
+    let stem = builder.names.mode(col_mode).to_string();
+    let cols = map.thread_elems(1);
+    let elems = store.variant.store_elems;
+    let width = if elems == 4 { Width::Four } else { Width::One };
+    builder.unrolled(body, &format!("{stem}_quad"), map.quads[1], |builder, body, quad| {
+        let turns = map.quad_elems[1] / elems;
+        builder.unrolled(body, &format!("{stem}_elem"), turns, |builder, body, elem| {
+            let first = quad.clone().times(Expr::u32(map.quad_elems[1])).plus(elem.clone());
+            let col = position_in(store.origins, col_mode)
+                .plus(store.owned.sides[1].clone())
+                .plus(quad.times(Expr::u32(map.quad_stride(1))))
+                .plus(elem);
+            let col = builder.bind(body, &format!("{stem}_out"), col);
+            let mut at = store.origins.to_vec();
+            at.retain(|(mode, _)| *mode != col_mode && fixed.iter().all(|(id, _)| id != mode));
+            at.extend(fixed.iter().cloned());
+            at.push((col_mode, col.clone()));
+            let offset = builder.offset(store.target, |mode| position_in(&at, mode));
+            let row_start = register.times(Expr::u32(cols)).plus(first);
+            let from = (0..elems)
+                .map(|next| reg(store.acc, row_start.clone().plus(Expr::u32(next))))
+                .collect();
+            let predicated = store.tiled.col.tail == Tail::Predicated;
+            body.push(Stmt::Store {
+                to: Place { space: Space::Global(buffer(store.target)), offset },
+                from,
+                width,
+                when: predicated.then(|| col.less(builder.extent(col_mode))),
+            });
+        });
+    });
+}

@@ -1,0 +1,109 @@
+//! The host steps that every module begins with: extents within what coordinates hold, sizes
+//! that do not overflow, buffers of exactly the right length, and no launch without an output.
+
+use mage_einsum::index::{Extent, TensorKind};
+
+use super::builder::host_extent;
+use super::names::Names;
+use crate::kernel::{BufferId, HostError, HostExpr, HostPred, HostStep, Module};
+use crate::schedule::{Schedule, Strategy};
+
+/// Largest extent of a mode in a kernel with 32-bit coordinates: coordinates run up to one tile
+/// past the extent, and a tile is far below 2^31.
+pub const NARROW_COORDINATES: u64 = 1 << 31;
+
+/// Largest extent of a label anywhere: one extent is below 2^32 (design.md, "Level 2").
+const WIDE_COORDINATES: u64 = (1 << 32) - 1;
+
+/// Most f32 elements of a buffer: 2^63 bytes, so that byte offsets stay within `isize`, as
+/// pointer arithmetic in Rust demands (`core::ptr`, `add`, "Safety").
+const BUFFER_ELEMS: u64 = (1 << 61) - 1;
+
+/// The checks of a schedule, in the order in which they make each other meaningful.
+pub fn checks(schedule: &Schedule, module: &Module) -> Vec<HostStep> {
+    let names = Names::new(&schedule.program);
+    let mut steps = Vec::new();
+    extents(schedule, module, &names, &mut steps);
+    for same in &schedule.program.same_extents {
+        steps.push(HostStep::Require {
+            that: HostPred::Equal(
+                host_extent(&schedule.program, &names, same.first),
+                host_extent(&schedule.program, &names, same.other),
+            ),
+            error: HostError::ExtentMismatch {
+                first: names.labels_of(&schedule.program, same.first).start,
+                other: names.labels_of(&schedule.program, same.other).start,
+                buffer: BufferId(same.tensor.0),
+            },
+        });
+    }
+    for position in 0..module.buffers.len() {
+        let buffer = BufferId(position);
+        let elems = elems(module, buffer);
+        if elems.as_const().is_none_or(|number| number > BUFFER_ELEMS) {
+            steps.push(HostStep::Require {
+                that: HostPred::AtMost(elems.clone(), BUFFER_ELEMS),
+                error: HostError::SizeOverflow { buffer },
+            });
+        }
+        steps.push(HostStep::Require {
+            that: HostPred::LengthIs(buffer, elems),
+            error: HostError::LengthMismatch { buffer },
+        });
+    }
+    for (tensor, _) in schedule.program.tensors_of(TensorKind::Output) {
+        let elems = elems(module, BufferId(tensor.0));
+        if elems.as_const().is_none_or(|number| number == 0) {
+            steps.push(HostStep::ReturnIf(HostPred::IsZero(elems)));
+        }
+    }
+    steps
+}
+
+fn extents(schedule: &Schedule, module: &Module, names: &Names, steps: &mut Vec<HostStep>) {
+    let narrow =
+        schedule.launches.iter().any(|launch| matches!(launch.strategy, Strategy::Tiled(_)));
+    let limit = if narrow { NARROW_COORDINATES } else { WIDE_COORDINATES };
+    for (label, declared) in module.labels.iter().enumerate() {
+        if declared.extent == Extent::Runtime {
+            steps.push(HostStep::Require {
+                that: HostPred::AtMost(HostExpr::Extent(label), limit),
+                error: HostError::ExtentLimit { label, limit },
+            });
+        }
+    }
+    for (position, mode) in schedule.program.modes.iter().enumerate() {
+        if narrow && mode.parts.len() > 1 {
+            let need =
+                host_extent(&schedule.program, names, mage_einsum::index::ModeId(position));
+            let what = format!("merged extent {}", mode.name);
+            steps.extend(require_limit(&what, need, NARROW_COORDINATES));
+        }
+    }
+}
+
+/// The element count of a buffer.
+pub fn elems(module: &Module, buffer: BufferId) -> HostExpr {
+    let dims = module.buffers[buffer.0].dims.iter();
+    let factors = dims.map(|label| match module.labels[*label].extent {
+        Extent::Fixed(extent) => HostExpr::Const(u64::from(extent)),
+        Extent::Runtime => HostExpr::Extent(*label),
+    });
+    HostExpr::product(factors)
+}
+
+/// A launch limit on a value; nothing to check where the value is a number or one extent, which
+/// stay below every limit by themselves.
+pub fn require_limit(what: &str, need: HostExpr, limit: u64) -> Option<HostStep> {
+    match need {
+        HostExpr::Const(number) if number <= limit => None,
+        HostExpr::Extent(_) if limit >= WIDE_COORDINATES => None,
+        HostExpr::Const(_)
+        | HostExpr::Extent(_)
+        | HostExpr::Product(_)
+        | HostExpr::CeilDiv(..) => Some(HostStep::Require {
+            that: HostPred::AtMost(need.clone(), limit),
+            error: HostError::LaunchLimit { what: what.to_string(), need, limit },
+        }),
+    }
+}

@@ -1,0 +1,88 @@
+//! Level 3 to level 4: turns a schedule into host steps and kernels. The decisions are the
+//! schedule's; what is added here is arithmetic: coordinates, offsets, predicates, and the
+//! host's checks that make them safe.
+
+mod names;
+mod builder;
+mod host;
+mod tiled;
+mod stage;
+mod epilogue;
+mod grid;
+mod per_output;
+mod proof;
+
+use mage_einsum::index;
+
+use super::{Buffer, BufferUse, HostStep, Label, Module, Provenance};
+use crate::schedule::{self, Schedule, Strategy};
+use names::Names;
+
+/// The module of a schedule.
+pub fn lower(schedule: &Schedule) -> Module {
+    let names = Names::new(&schedule.program);
+    let mut module = Module {
+        name: schedule.name.clone(),
+        provenance: provenance(schedule),
+        labels: labels(schedule, &names),
+        buffers: buffers(schedule, &names),
+        host: Vec::new(),
+        kernels: Vec::new(),
+    };
+    module.host = host::checks(schedule, &module);
+    for launch in &schedule.launches {
+        let (kernels, steps): (Vec<_>, Vec<HostStep>) = match &launch.strategy {
+            Strategy::Tiled(tiled) => tiled::lower(schedule, launch, tiled, &names, &module),
+            Strategy::PerOutput(per_output) => {
+                per_output::lower(schedule, launch, per_output, &names, &module)
+            }
+        };
+        module.kernels.extend(kernels);
+        module.host.extend(steps);
+        module.provenance.proof.extend(proof::sentences(schedule, launch));
+    }
+    module
+}
+
+fn provenance(schedule: &Schedule) -> Provenance {
+    let nests: Vec<String> =
+        schedule.launches.iter().map(|launch| schedule::nest(schedule, launch)).collect();
+    Provenance {
+        notation: schedule.program.notation.clone(),
+        options: schedule.options.clone(),
+        program: index::print_statement(&schedule.program),
+        schedule: nests.join("\n"),
+        proof: Vec::new(),
+    }
+}
+
+fn labels(schedule: &Schedule, names: &Names) -> Vec<Label> {
+    let parts = schedule.program.modes.iter().flat_map(|mode| &mode.parts);
+    parts
+        .zip(names.labels())
+        .map(|(part, ident)| Label {
+            name: part.label.clone(),
+            ident: ident.clone(),
+            extent: part.extent,
+        })
+        .collect()
+}
+
+fn buffers(schedule: &Schedule, names: &Names) -> Vec<Buffer> {
+    let program = &schedule.program;
+    program
+        .tensors
+        .iter()
+        .zip(names.tensors())
+        .map(|(tensor, ident)| Buffer {
+            name: tensor.name.clone(),
+            ident: ident.clone(),
+            dims: tensor.dims.iter().flat_map(|mode| names.labels_of(program, *mode)).collect(),
+            dtype: tensor.dtype,
+            usage: match tensor.kind {
+                index::TensorKind::Input => BufferUse::Read,
+                index::TensorKind::Temp | index::TensorKind::Output => BufferUse::Write,
+            },
+        })
+        .collect()
+}

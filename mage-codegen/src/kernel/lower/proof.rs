@@ -1,0 +1,71 @@
+//! The sentences in a kernel's header that say why it is right.
+
+use mage_einsum::index::{ModeId, Program};
+
+use crate::schedule::{Launch, PerOutput, Schedule, Strategy, Tail, Tiled};
+
+/// Why every access of a launch is in bounds, why nothing races, and why the result does not
+/// change from run to run.
+pub fn sentences(schedule: &Schedule, launch: &Launch) -> Vec<String> {
+    match &launch.strategy {
+        Strategy::Tiled(tiled) => tiled_sentences(&schedule.program, launch, tiled),
+        Strategy::PerOutput(per_output) => per_output_sentences(per_output),
+    }
+}
+
+fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<String> {
+    let name = |mode: ModeId| program.mode(mode).name.as_str();
+    let statement = &program.statements[launch.statement];
+    let mut sentences = vec![
+        "`launch` has checked that each buffer holds exactly the product of its extents, so an \
+         offset is in bounds when each of its coordinates is below its extent."
+            .to_string(),
+    ];
+    let tails = [
+        (Some(tiled.row.mode), tiled.row.tail),
+        (Some(tiled.col.mode), tiled.col.tail),
+        (tiled.contracted.mode, tiled.contracted.tail),
+        (tiled.batch.mode, tiled.batch.tail),
+    ];
+    let of = |wanted: Tail| -> Vec<String> {
+        let modes = tails.iter().filter(|(_, tail)| *tail == wanted);
+        modes.filter_map(|(mode, _)| mode.map(|mode| format!("`{}`", name(mode)))).collect()
+    };
+    let (predicated, exact) = (of(Tail::Predicated), of(Tail::Exact));
+    if !predicated.is_empty() {
+        sentences.push(format!(
+            "Loads and stores are predicated on {}; a load beyond an extent gives zero to both \
+             factors, which adds nothing, NaN included.",
+            predicated.join(", ")
+        ));
+    }
+    if !exact.is_empty() {
+        sentences.push(format!("The tiles of {} divide their extents exactly.", exact.join(", ")));
+    }
+    sentences.push(
+        "A stage is written while the other one is read, and a barrier stands between the two \
+         uses of each."
+            .to_string(),
+    );
+    let output = &program.tensor(statement.target.tensor).name;
+    sentences.push(format!(
+        "Each element of `{output}` belongs to one register of one thread of one block, which sums \
+         its products in ascending order: no race, and the same result in every run."
+    ));
+    sentences
+}
+
+fn per_output_sentences(per_output: &PerOutput) -> Vec<String> {
+    vec![
+        "`launch` has checked that each buffer holds exactly the product of its extents; every \
+         coordinate is a quotient or a remainder below its extent, so every offset is in bounds."
+            .to_string(),
+        "Each thread below `n_outputs` writes its own output element and shares nothing: no race."
+            .to_string(),
+        format!(
+            "A sum is taken in chunks of {} terms in ascending order: the same result in every \
+             run, and no f32 sum longer than its chunks are many.",
+            per_output.chunk_terms
+        ),
+    ]
+}

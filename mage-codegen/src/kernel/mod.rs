@@ -1,0 +1,26 @@
+//! Level 4, the kernel IR: the host's steps and typed kernels with memory spaces, predicates and
+//! barriers. A [`Module`] comes from the schedule by [`lower`]; the emulator defines what it means
+//! and `emit` turns it into Rust one node at a time.
+
+mod module;
+mod host;
+mod expr;
+mod stmt;
+pub mod lower;
+mod describe;
+mod wording;
+pub(crate) mod walk;
+mod verify;
+mod print;
+
+pub(crate) use describe::describe;
+pub use expr::{BinOp, Expr, Pred, Ty, VarId};
+pub use host::{Arm, HostError, HostExpr, HostPred, HostStep};
+pub use module::{
+    Buffer, BufferId, BufferUse, Kernel, Label, Module, Param, Provenance, RegArray, RegId,
+    SharedArray, SharedId, Var,
+};
+pub use print::print;
+pub use stmt::{Place, Reg, Space, Stmt, Value, Width};
+pub use verify::verify;
+pub use wording::{Piece, wording};

@@ -1,0 +1,168 @@
+//! The module, its buffers and its kernels.
+
+use mage_einsum::index::{Dtype, Extent};
+
+use super::{Expr, HostExpr, HostStep, Stmt, Ty, VarId};
+
+/// Position in [`Module::buffers`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BufferId(pub usize);
+
+/// Position in [`Kernel::shared`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SharedId(pub usize);
+
+/// Position in [`Kernel::registers`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RegId(pub usize);
+
+/// Everything that is run for one specification: host steps and the kernels they launch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Module {
+    /// A Rust identifier, for example `ik_kj_ij_tile64`; kernel entry names start with it.
+    pub name: String,
+    /// What it was made from and why it is right, for headers and explanations.
+    pub provenance: Provenance,
+    /// The labels of the notation in order of first appearance; host expressions index them.
+    pub labels: Vec<Label>,
+    /// Inputs in operand order, then the output.
+    pub buffers: Vec<Buffer>,
+    /// What the host checks and launches, in order.
+    pub host: Vec<HostStep>,
+    /// The kernels that the host may launch.
+    pub kernels: Vec<Kernel>,
+}
+
+/// The statements kept beside the result, each a few lines of text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Provenance {
+    /// The notation as written.
+    pub notation: String,
+    /// The options in canonical form, for example `tile = 64`; empty when there are none.
+    pub options: String,
+    /// The index IR as printed.
+    pub program: String,
+    /// The schedule's loop nest and reasons as printed.
+    pub schedule: String,
+    /// One sentence an element: why every access is in bounds, why there is no race, why the
+    /// result does not depend on the run.
+    pub proof: Vec<String>,
+}
+
+/// One label: a field of the emitted `Extents`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// As the user wrote it.
+    pub name: String,
+    /// A Rust identifier for it that no other label has and that is no keyword.
+    pub ident: String,
+    /// Fixed by the option `extents`, or bound at the launch.
+    pub extent: Extent,
+}
+
+/// Whether a kernel reads or writes a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BufferUse {
+    /// Read only.
+    Read,
+    /// Every element is written exactly once; what it held before is never read.
+    Write,
+}
+
+/// A row-major array in global memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Buffer {
+    /// The tensor's name, for example `A`.
+    pub name: String,
+    /// A Rust identifier in snake case, for example `a`.
+    pub ident: String,
+    /// For each dimension the position of its label in [`Module::labels`].
+    pub dims: Vec<usize>,
+    /// Element type.
+    pub dtype: Dtype,
+    /// Read or written.
+    pub usage: BufferUse,
+}
+
+/// One `#[kernel]`. All threads of all blocks run `body`; blocks are one-dimensional, and so is
+/// the grid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kernel {
+    /// A Rust identifier, unique in the program: the module's name and the variant's.
+    pub name: String,
+    /// What the variant needs and is good for, one sentence.
+    pub summary: String,
+    /// Threads a block; at most 1024.
+    pub block_threads: u32,
+    /// Blocks a multiprocessor that the compiler must keep registers for; at least 1.
+    pub min_blocks: u32,
+    /// Scalar parameters, after the buffers, which are all passed, in order.
+    pub params: Vec<Param>,
+    /// Shared memory, allocated for the block.
+    pub shared: Vec<SharedArray>,
+    /// Register arrays, private to a thread.
+    pub registers: Vec<RegArray>,
+    /// Every index variable, parameters and loop variables included.
+    pub vars: Vec<Var>,
+    /// What a thread does.
+    pub body: Vec<Stmt>,
+}
+
+/// A scalar that the host computes and passes: a mode's extent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Param {
+    /// The variable it is in the kernel.
+    pub var: VarId,
+    /// What the host passes; its value fits the variable's type because a `Require` says so.
+    pub value: HostExpr,
+}
+
+/// An index variable. Names are unique within a kernel, so scopes need no thought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Var {
+    /// A Rust identifier in snake case, for example `i_tile`.
+    pub name: String,
+    /// Its type.
+    pub ty: Ty,
+    /// Whether `Stmt::Assign` may change it.
+    pub mutable: bool,
+}
+
+/// An array in shared memory of the block, uninitialised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedArray {
+    /// A Rust identifier, for example `tiles`.
+    pub name: String,
+    /// Elements of `dtype`; 16-byte aligned.
+    pub elems: u32,
+    /// Element type.
+    pub dtype: Dtype,
+}
+
+/// An array of registers. Indexed by literals and unrolled loop variables only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegArray {
+    /// A Rust identifier, for example `acc`.
+    pub name: String,
+    /// Elements.
+    pub elems: u32,
+    /// Element type.
+    pub dtype: Dtype,
+}
+
+impl Kernel {
+    /// Bytes of shared memory of one block.
+    pub fn shared_bytes(&self) -> u64 {
+        self.shared.iter().map(|array| u64::from(array.elems) * 4).sum()
+    }
+
+    /// The variable `id`.
+    pub fn var(&self, id: VarId) -> &Var {
+        &self.vars[id.0]
+    }
+
+    /// The type of an index expression; both sides of an operator have one type (see `verify`).
+    pub fn ty(&self, expr: &Expr) -> Ty {
+        expr.ty(&self.vars)
+    }
+}

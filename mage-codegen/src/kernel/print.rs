@@ -1,0 +1,85 @@
+//! The kernel IR as text: what a person reads at level 4, and what the snapshots hold. One line a
+//! statement, indented by nesting; `global`, `shared` and `reg` say which memory a statement
+//! touches, and a computation, which touches registers alone, leaves `reg` out.
+
+mod host;
+mod stmt;
+
+use mage_einsum::index::{Dtype, Extent};
+
+use super::walk::{self, Constant};
+use super::{BufferUse, Kernel, Module};
+
+/// The whole module.
+pub fn print(module: &Module) -> String {
+    let mut out = Lines::default();
+    out.line(0, &format!("module {}", module.name));
+    for label in &module.labels {
+        let extent = match label.extent {
+            Extent::Runtime => "given at the launch".to_string(),
+            Extent::Fixed(extent) => extent.to_string(),
+        };
+        out.line(1, &format!("extent {}: {extent}", label.name));
+    }
+    for buffer in &module.buffers {
+        let usage = match buffer.usage {
+            BufferUse::Read => "reads",
+            BufferUse::Write => "writes",
+        };
+        let dims: Vec<&str> =
+            buffer.dims.iter().map(|label| module.labels[*label].name.as_str()).collect();
+        let (name, dims) = (&buffer.ident, dims.join(", "));
+        out.line(1, &format!("{usage} {name}: {}[{dims}]", dtype(buffer.dtype)));
+    }
+    out.line(0, "");
+    out.line(0, "host");
+    host::steps(&mut out, 1, module, &module.host);
+    for kernel in &module.kernels {
+        out.line(0, "");
+        print_kernel(&mut out, module, kernel);
+    }
+    out.text
+}
+
+fn print_kernel(out: &mut Lines, module: &Module, kernel: &Kernel) {
+    let Kernel { name, block_threads, min_blocks, summary, .. } = kernel;
+    out.line(0, &format!("kernel {name}"));
+    out.line(1, &format!("// {summary}"));
+    out.line(1, &format!("{block_threads} threads a block"));
+    out.line(1, &format!("{min_blocks} or more blocks a multiprocessor"));
+    for param in &kernel.params {
+        let var = kernel.var(param.var);
+        let value = host::expr(module, &param.value);
+        out.line(1, &format!("param {}: {} = {value}", var.name, stmt::ty(var.ty)));
+    }
+    for Constant { name, ty, value } in walk::constants(kernel) {
+        out.line(1, &format!("const {name}: {} = {value}", stmt::ty(ty)));
+    }
+    for array in &kernel.shared {
+        out.line(1, &format!("shared {}: {}[{}]", array.name, dtype(array.dtype), array.elems));
+    }
+    for array in &kernel.registers {
+        out.line(1, &format!("reg {}: {}[{}]", array.name, dtype(array.dtype), array.elems));
+    }
+    stmt::body(out, 1, module, kernel, &kernel.body);
+}
+
+fn dtype(dtype: Dtype) -> &'static str {
+    match dtype {
+        Dtype::F32 => "f32",
+    }
+}
+
+/// Text under construction.
+#[derive(Default)]
+struct Lines {
+    text: String,
+}
+
+impl Lines {
+    fn line(&mut self, depth: usize, line: &str) {
+        let line = format!("{}{line}", "  ".repeat(depth));
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+}

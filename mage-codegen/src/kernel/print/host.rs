@@ -1,0 +1,85 @@
+//! The host's steps as text.
+
+use super::Lines;
+use crate::kernel::{HostError, HostExpr, HostPred, HostStep, Module};
+
+pub(super) fn steps(out: &mut Lines, depth: usize, module: &Module, steps: &[HostStep]) {
+    for step in steps {
+        match step {
+            HostStep::Require { that, error } => {
+                let (that, error) = (pred(module, that), self::error(module, error));
+                out.line(depth, &format!("require {that}, else {error}"));
+            }
+            HostStep::ReturnIf(when) => {
+                out.line(depth, &format!("return if {}", pred(module, when)));
+            }
+            HostStep::Select(arms) => {
+                out.line(depth, "select the first");
+                for arm in arms {
+                    let eligible = pred(module, &arm.eligible);
+                    out.line(depth + 1, &format!("{} if {eligible}", arm.name));
+                    self::steps(out, depth + 2, module, &arm.steps);
+                }
+            }
+            HostStep::Launch { kernel, blocks } => {
+                let kernel = &module.kernels[*kernel].name;
+                out.line(depth, &format!("launch {kernel} in {} blocks", expr(module, blocks)));
+            }
+        }
+    }
+}
+
+/// A host value.
+pub(super) fn expr(module: &Module, value: &HostExpr) -> String {
+    match value {
+        HostExpr::Const(number) => number.to_string(),
+        HostExpr::Extent(label) => module.labels[*label].name.clone(),
+        HostExpr::Product(factors) if factors.is_empty() => "1".to_string(),
+        HostExpr::Product(factors) => {
+            let factors: Vec<String> = factors.iter().map(|one| expr(module, one)).collect();
+            factors.join(" * ")
+        }
+        HostExpr::CeilDiv(inner, divisor) => format!("ceil({} / {divisor})", expr(module, inner)),
+    }
+}
+
+fn pred(module: &Module, pred: &HostPred) -> String {
+    let show = |value| expr(module, value);
+    let name = |buffer: usize| &module.buffers[buffer].ident;
+    match pred {
+        HostPred::AtMost(value, limit) => format!("{} <= {limit}", show(value)),
+        HostPred::MultipleOf(value, divisor) => format!("{} % {divisor} == 0", show(value)),
+        HostPred::IsZero(value) => format!("{} == 0", show(value)),
+        HostPred::Equal(left, right) => format!("{} == {}", show(left), show(right)),
+        HostPred::LengthIs(buffer, value) => format!("len({}) == {}", name(buffer.0), show(value)),
+        HostPred::AlignedTo(buffer, bytes) => {
+            format!("address({}) % {bytes} == 0", name(buffer.0))
+        }
+        HostPred::All(all) if all.is_empty() => "true".to_string(),
+        HostPred::All(all) => {
+            let all: Vec<String> = all.iter().map(|one| self::pred(module, one)).collect();
+            all.join(" && ")
+        }
+    }
+}
+
+fn error(module: &Module, error: &HostError) -> String {
+    let label = |position: usize| &module.labels[position].name;
+    let buffer = |position: usize| &module.buffers[position].name;
+    match error {
+        HostError::ExtentLimit { label: position, limit } => {
+            format!("extent limit: {} at most {limit}", label(*position))
+        }
+        HostError::FixedExtent { label: position, fixed } => {
+            format!("fixed extent: {} is {fixed}", label(*position))
+        }
+        HostError::ExtentMismatch { first, other, buffer: id } => {
+            format!("extent mismatch: {} and {} in {}", label(*first), label(*other), buffer(id.0))
+        }
+        HostError::SizeOverflow { buffer: id } => format!("size overflow: {}", buffer(id.0)),
+        HostError::LengthMismatch { buffer: id } => format!("length mismatch: {}", buffer(id.0)),
+        HostError::LaunchLimit { what, need, limit } => {
+            format!("launch limit: {what}, {} at most {limit}", expr(module, need))
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Says why a module is not well formed. A failure is a mistake of the lowering, never of the
+//! user; the emulator traps on the mistakes that depend on values.
+
+mod body;
+mod expr;
+
+use std::collections::BTreeSet;
+
+use super::{BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module};
+
+/// Whether the module is well formed; otherwise the first mistake and its place.
+pub fn verify(module: &Module) -> Result<(), String> {
+    unique("label", module.labels.iter().map(|label| &label.ident))?;
+    unique("buffer", module.buffers.iter().map(|buffer| &buffer.ident))?;
+    unique("kernel", module.kernels.iter().map(|kernel| &kernel.name))?;
+    for buffer in &module.buffers {
+        for label in &buffer.dims {
+            label_exists(module, *label)
+                .map_err(|why| format!("buffer `{}`: {why}", buffer.name))?;
+        }
+    }
+    steps(module, &module.host).map_err(|why| format!("host: {why}"))?;
+    for kernel in &module.kernels {
+        verify_kernel(module, kernel).map_err(|why| format!("kernel `{}`: {why}", kernel.name))?;
+    }
+    Ok(())
+}
+
+fn unique<'a>(what: &str, names: impl Iterator<Item = &'a String>) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(format!("two of kind {what} are named `{name}`"));
+        }
+    }
+    Ok(())
+}
+
+fn verify_kernel(module: &Module, kernel: &Kernel) -> Result<(), String> {
+    // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": at most 1024
+    // threads a block.
+    if !(1..=1024).contains(&kernel.block_threads) {
+        return Err(format!("{} threads a block, limit 1 to 1024", kernel.block_threads));
+    }
+    if kernel.min_blocks == 0 {
+        return Err("0 blocks a multiprocessor, at least 1".to_string());
+    }
+    // One namespace: in the source all of them are local names of one function.
+    let names = module
+        .buffers
+        .iter()
+        .map(|buffer| &buffer.ident)
+        .chain(kernel.shared.iter().map(|array| &array.name))
+        .chain(kernel.registers.iter().map(|array| &array.name))
+        .chain(kernel.vars.iter().map(|var| &var.name));
+    unique("name", names)?;
+    for param in &kernel.params {
+        host_expr(module, &param.value)?;
+    }
+    body::verify(module, kernel)
+}
+
+fn steps(module: &Module, list: &[HostStep]) -> Result<(), String> {
+    for step in list {
+        match step {
+            HostStep::Require { that, error } => {
+                host_pred(module, that)?;
+                host_error(module, error)?;
+            }
+            HostStep::ReturnIf(condition) => host_pred(module, condition)?,
+            HostStep::Select(arms) => {
+                for arm in arms {
+                    host_pred(module, &arm.eligible)?;
+                    steps(module, &arm.steps)
+                        .map_err(|why| format!("arm `{}`: {why}", arm.name))?;
+                }
+                match arms.last().map(|arm| &arm.eligible) {
+                    Some(HostPred::All(parts)) if parts.is_empty() => {}
+                    Some(_) => return Err("the last arm of a select has a condition".to_string()),
+                    None => return Err("a select has no arms".to_string()),
+                }
+            }
+            HostStep::Launch { kernel, blocks } => {
+                if *kernel >= module.kernels.len() {
+                    return Err(format!("a launch names kernel {kernel}, which does not exist"));
+                }
+                host_expr(module, blocks)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn host_pred(module: &Module, condition: &HostPred) -> Result<(), String> {
+    match condition {
+        HostPred::AtMost(expr, _) | HostPred::IsZero(expr) => host_expr(module, expr),
+        HostPred::MultipleOf(expr, divisor) => {
+            divides(*divisor)?;
+            host_expr(module, expr)
+        }
+        HostPred::Equal(left, right) => {
+            host_expr(module, left)?;
+            host_expr(module, right)
+        }
+        HostPred::LengthIs(buffer, expr) => {
+            buffer_exists(module, *buffer)?;
+            host_expr(module, expr)
+        }
+        HostPred::AlignedTo(buffer, bytes) => {
+            divides(*bytes)?;
+            buffer_exists(module, *buffer)
+        }
+        HostPred::All(parts) => parts.iter().try_for_each(|part| host_pred(module, part)),
+    }
+}
+
+fn host_error(module: &Module, error: &HostError) -> Result<(), String> {
+    match error {
+        HostError::ExtentLimit { label, .. } | HostError::FixedExtent { label, .. } => {
+            label_exists(module, *label)
+        }
+        HostError::ExtentMismatch { first, other, buffer } => {
+            label_exists(module, *first)?;
+            label_exists(module, *other)?;
+            buffer_exists(module, *buffer)
+        }
+        HostError::SizeOverflow { buffer } | HostError::LengthMismatch { buffer } => {
+            buffer_exists(module, *buffer)
+        }
+        HostError::LaunchLimit { need, .. } => host_expr(module, need),
+    }
+}
+
+fn host_expr(module: &Module, expr: &HostExpr) -> Result<(), String> {
+    match expr {
+        HostExpr::Const(_) => Ok(()),
+        HostExpr::Extent(label) => label_exists(module, *label),
+        HostExpr::Product(factors) => {
+            factors.iter().try_for_each(|factor| host_expr(module, factor))
+        }
+        HostExpr::CeilDiv(value, divisor) => {
+            divides(*divisor)?;
+            host_expr(module, value)
+        }
+    }
+}
+
+fn divides(divisor: u64) -> Result<(), String> {
+    if divisor == 0 { Err("a division by zero".to_string()) } else { Ok(()) }
+}
+
+fn label_exists(module: &Module, label: usize) -> Result<(), String> {
+    if label < module.labels.len() { Ok(()) } else { Err(format!("label {label} does not exist")) }
+}
+
+fn buffer_exists(module: &Module, buffer: BufferId) -> Result<(), String> {
+    buffer_use(module, buffer).map(|_| ())
+}
+
+fn buffer_use(module: &Module, buffer: BufferId) -> Result<BufferUse, String> {
+    module
+        .buffers
+        .get(buffer.0)
+        .map(|buffer| buffer.usage)
+        .ok_or_else(|| format!("buffer {} does not exist", buffer.0))
+}

@@ -1,0 +1,204 @@
+//! The statements of a kernel: scopes of variables and register arrays, types, ranges, barriers.
+
+use super::super::{
+    BufferId, BufferUse, Expr, Kernel, Module, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value,
+    VarId, describe,
+};
+use super::buffer_use;
+use super::expr::Scope;
+
+/// Walks the kernel's body from top to bottom.
+pub(super) fn verify(module: &Module, kernel: &Kernel) -> Result<(), String> {
+    let mut walk = Walk {
+        module,
+        kernel,
+        scope: Scope {
+            kernel,
+            defined: vec![false; kernel.vars.len()],
+            unrolled: vec![false; kernel.vars.len()],
+        },
+        bound: vec![false; kernel.vars.len()],
+        filled: vec![false; kernel.registers.len()],
+        n_ifs: 0,
+    };
+    for param in &kernel.params {
+        walk.bind(param.var)?;
+    }
+    walk.body(&kernel.body)
+}
+
+/// Direction of an access, for the buffer's use.
+#[derive(Clone, Copy)]
+enum Access {
+    Load,
+    Store,
+}
+
+struct Walk<'a> {
+    module: &'a Module,
+    kernel: &'a Kernel,
+    scope: Scope<'a>,
+    /// Variables that some statement gave their first value, in scope or not.
+    bound: Vec<bool>,
+    /// Register arrays that a `Fill` here or outside gave values.
+    filled: Vec<bool>,
+    /// How many `If`s the statement stands under.
+    n_ifs: usize,
+}
+
+impl Walk<'_> {
+    /// A list of statements; what it defines ends with it.
+    fn body(&mut self, stmts: &[Stmt]) -> Result<(), String> {
+        let (defined, filled) = (self.scope.defined.clone(), self.filled.clone());
+        for (position, stmt) in stmts.iter().enumerate() {
+            self.stmt(stmt).map_err(|why| {
+                let place = describe(self.module, self.kernel, position, stmt);
+                format!("{place} > {why}")
+            })?;
+        }
+        (self.scope.defined, self.filled) = (defined, filled);
+        Ok(())
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<(), String> {
+        match stmt {
+            Stmt::Let { var, value } => {
+                let ty = self.declared(*var)?;
+                self.scope.is("the value", value, ty)?;
+                self.bind(*var)
+            }
+            Stmt::Assign { var, value } => {
+                let ty = self.scope.ty(&Expr::Var(*var))?;
+                if !self.kernel.vars[var.0].mutable {
+                    let name = &self.kernel.vars[var.0].name;
+                    return Err(format!("`{name}` is assigned but not mutable"));
+                }
+                self.scope.is("the value", value, ty)
+            }
+            Stmt::Fill { reg, value: _ } => match self.filled.get_mut(reg.0) {
+                Some(filled) => {
+                    *filled = true;
+                    Ok(())
+                }
+                None => Err(format!("{reg:?} does not exist")),
+            },
+            Stmt::For { .. } => self.looped(stmt),
+            Stmt::If { when, then, otherwise } => {
+                self.scope.pred(when)?;
+                self.n_ifs += 1;
+                self.body(then)?;
+                self.body(otherwise)?;
+                self.n_ifs -= 1;
+                Ok(())
+            }
+            Stmt::Barrier if self.n_ifs > 0 => Err("a barrier stands under an `if`".to_string()),
+            Stmt::Barrier => Ok(()),
+            Stmt::Load { to, from, width, when } => {
+                self.registers(to, width.elems())?;
+                self.access(from, when.as_ref(), Access::Load)
+            }
+            Stmt::Store { to, from, width, when } => {
+                if from.len() != width.elems() as usize {
+                    let (given, asked) = (from.len(), width.elems());
+                    return Err(format!("the store has {given} registers for {asked} elements"));
+                }
+                from.iter().try_for_each(|reg| self.registers(reg, 1))?;
+                self.access(to, when.as_ref(), Access::Store)
+            }
+            Stmt::Compute { to, value } => {
+                self.registers(to, 1)?;
+                match value {
+                    Value::Copy(only) => self.registers(only, 1),
+                    Value::Add(first, second) | Value::Mul(first, second) => {
+                        self.registers(first, 1)?;
+                        self.registers(second, 1)
+                    }
+                    Value::Fma(first, second, third) => {
+                        self.registers(first, 1)?;
+                        self.registers(second, 1)?;
+                        self.registers(third, 1)
+                    }
+                }
+            }
+        }
+    }
+
+    fn looped(&mut self, stmt: &Stmt) -> Result<(), String> {
+        let Stmt::For { var, begin, end, step, unroll, body } = stmt else { return Ok(()) };
+        let ty = self.declared(*var)?;
+        self.scope.is("the loop's begin", begin, ty)?;
+        self.scope.is("the loop's end", end, ty)?;
+        if *step == 0 {
+            return Err("the loop's step is zero".to_string());
+        }
+        if *unroll && (begin.as_const().is_none() || end.as_const().is_none()) {
+            return Err("an unrolled loop's bounds are not constant".to_string());
+        }
+        self.bind(*var)?;
+        self.scope.unrolled[var.0] = *unroll;
+        self.body(body)?;
+        self.scope.defined[var.0] = false;
+        Ok(())
+    }
+
+    fn declared(&self, var: VarId) -> Result<Ty, String> {
+        self.kernel
+            .vars
+            .get(var.0)
+            .map(|var| var.ty)
+            .ok_or_else(|| format!("{var:?} does not exist"))
+    }
+
+    fn bind(&mut self, var: VarId) -> Result<(), String> {
+        self.declared(var)?;
+        if self.bound[var.0] {
+            return Err(format!("`{}` is bound twice", self.kernel.vars[var.0].name));
+        }
+        self.bound[var.0] = true;
+        self.scope.defined[var.0] = true;
+        Ok(())
+    }
+
+    fn access(&self, place: &Place, when: Option<&Pred>, direction: Access) -> Result<(), String> {
+        if let Some(when) = when {
+            self.scope.pred(when)?;
+        }
+        match place.space {
+            Space::Global(buffer) => {
+                self.usage(buffer, direction)?;
+                self.scope.is("a global offset", &place.offset, Ty::U64)
+            }
+            Space::Shared(array) if array.0 >= self.kernel.shared.len() => {
+                Err(format!("{array:?} does not exist"))
+            }
+            Space::Shared(_) => self.scope.is("a shared offset", &place.offset, Ty::U32),
+        }
+    }
+
+    fn usage(&self, buffer: BufferId, direction: Access) -> Result<(), String> {
+        match (buffer_use(self.module, buffer)?, direction) {
+            (BufferUse::Read, Access::Load) | (BufferUse::Write, Access::Store) => Ok(()),
+            (BufferUse::Read, Access::Store) => Err("a store to a buffer for reading".to_string()),
+            (BufferUse::Write, Access::Load) => Err("a load from a buffer for writing".to_string()),
+        }
+    }
+
+    /// `width` consecutive registers from `reg` on.
+    fn registers(&self, reg: &Reg, width: u32) -> Result<(), String> {
+        let RegId(position) = reg.array;
+        let Some(array) = self.kernel.registers.get(position) else {
+            return Err(format!("{:?} does not exist", reg.array));
+        };
+        if !self.filled[position] {
+            return Err(format!("`{}` is used before it is filled", array.name));
+        }
+        self.scope.register_index(&reg.at)?;
+        match reg.at.as_const() {
+            Some(at) if at + u64::from(width) > u64::from(array.elems) => Err(format!(
+                "`{}[{at}]`, {width} wide, is out of range: the array has {}",
+                array.name, array.elems
+            )),
+            Some(_) | None => Ok(()),
+        }
+    }
+}

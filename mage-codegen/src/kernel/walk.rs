@@ -1,0 +1,158 @@
+//! Walks over kernels: what the text form and the source must know of a kernel as a whole before
+//! they print the first line, such as the constants it names.
+
+use std::collections::BTreeSet;
+
+use super::{Expr, Kernel, Place, Pred, Reg, RegId, Stmt, Ty, Value, VarId};
+
+/// A named number of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Constant {
+    /// An upper-case Rust identifier.
+    pub name: String,
+    /// Its type.
+    pub ty: Ty,
+    /// Its value; fits the type.
+    pub value: u64,
+}
+
+/// The named constants of a kernel in order of first appearance.
+pub fn constants(kernel: &Kernel) -> Vec<Constant> {
+    let mut found: Vec<Constant> = Vec::new();
+    for part in expressions(kernel).into_iter().flat_map(parts) {
+        if let Expr::Const { name: Some(name), value, ty } = part {
+            let constant = Constant { name: name.clone(), ty: *ty, value: *value };
+            if !found.contains(&constant) {
+                found.push(constant);
+            }
+        }
+    }
+    found
+}
+
+/// The variables that some expression of a kernel uses.
+pub fn variables(kernel: &Kernel) -> BTreeSet<VarId> {
+    let mut found = BTreeSet::new();
+    for part in expressions(kernel).into_iter().flat_map(parts) {
+        if let Expr::Var(id) = part {
+            found.insert(*id);
+        }
+    }
+    found
+}
+
+/// Every index expression of a kernel, those that pick registers included.
+pub fn expressions(kernel: &Kernel) -> Vec<&Expr> {
+    let mut found = Vec::new();
+    for stmt in statements(&kernel.body) {
+        found.extend(indices(stmt));
+        found.extend(registers(stmt).into_iter().map(|reg| &reg.at));
+    }
+    found
+}
+
+/// Every statement of `body`, nested ones included, in the order of the text.
+pub fn statements(body: &[Stmt]) -> Vec<&Stmt> {
+    let mut found = Vec::new();
+    for stmt in body {
+        found.push(stmt);
+        for nested in bodies(stmt) {
+            found.extend(statements(nested));
+        }
+    }
+    found
+}
+
+/// The statement lists inside `stmt`.
+pub fn bodies(stmt: &Stmt) -> Vec<&[Stmt]> {
+    match stmt {
+        Stmt::For { body, .. } => vec![body],
+        Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+        Stmt::Let { .. }
+        | Stmt::Assign { .. }
+        | Stmt::Fill { .. }
+        | Stmt::Barrier
+        | Stmt::Load { .. }
+        | Stmt::Store { .. }
+        | Stmt::Compute { .. } => Vec::new(),
+    }
+}
+
+/// The index expressions of the statement itself, apart from those that pick registers.
+pub fn indices(stmt: &Stmt) -> Vec<&Expr> {
+    match stmt {
+        Stmt::Let { value, .. } | Stmt::Assign { value, .. } => vec![value],
+        Stmt::For { begin, end, .. } => vec![begin, end],
+        Stmt::If { when, .. } => sides(when),
+        Stmt::Load { from: Place { offset, .. }, when, .. }
+        | Stmt::Store { to: Place { offset, .. }, when, .. } => {
+            let mut found = vec![offset];
+            found.extend(when.iter().flat_map(sides));
+            found
+        }
+        Stmt::Fill { .. } | Stmt::Barrier | Stmt::Compute { .. } => Vec::new(),
+    }
+}
+
+/// The registers that the statement itself reads or writes.
+pub fn registers(stmt: &Stmt) -> Vec<&Reg> {
+    match stmt {
+        Stmt::Load { to, .. } => vec![to],
+        Stmt::Store { from, .. } => from.iter().collect(),
+        Stmt::Compute { to, value } => match value {
+            Value::Copy(from) => vec![to, from],
+            Value::Add(left, right) | Value::Mul(left, right) => vec![to, left, right],
+            Value::Fma(first, second, third) => vec![to, first, second, third],
+        },
+        Stmt::Let { .. }
+        | Stmt::Assign { .. }
+        | Stmt::Fill { .. }
+        | Stmt::For { .. }
+        | Stmt::If { .. }
+        | Stmt::Barrier => Vec::new(),
+    }
+}
+
+/// The register array that the statement itself writes.
+pub fn written(stmt: &Stmt) -> Option<RegId> {
+    match stmt {
+        Stmt::Fill { reg, .. } => Some(*reg),
+        Stmt::Load { to, .. } | Stmt::Compute { to, .. } => Some(to.array),
+        Stmt::Let { .. }
+        | Stmt::Assign { .. }
+        | Stmt::For { .. }
+        | Stmt::If { .. }
+        | Stmt::Barrier
+        | Stmt::Store { .. } => None,
+    }
+}
+
+/// How often `body` and what is nested in it mention a register array.
+pub fn mentions(body: &[Stmt], array: RegId) -> usize {
+    let in_stmt = |stmt: &Stmt| {
+        let fills = matches!(stmt, Stmt::Fill { reg, .. } if *reg == array);
+        usize::from(fills) + registers(stmt).iter().filter(|reg| reg.array == array).count()
+    };
+    statements(body).into_iter().map(in_stmt).sum()
+}
+
+/// The expression and all that it is made of.
+pub fn parts(expr: &Expr) -> Vec<&Expr> {
+    let mut found = vec![expr];
+    match expr {
+        Expr::Binary(_, left, right) => {
+            found.extend(parts(left));
+            found.extend(parts(right));
+        }
+        Expr::Widen(inner) | Expr::Narrow(inner) => found.extend(parts(inner)),
+        Expr::Const { .. } | Expr::Var(_) | Expr::Thread | Expr::Block => {}
+    }
+    found
+}
+
+fn sides(pred: &Pred) -> Vec<&Expr> {
+    match pred {
+        Pred::Less(left, right) => vec![left, right],
+        Pred::All(all) => all.iter().flat_map(sides).collect(),
+    }
+}

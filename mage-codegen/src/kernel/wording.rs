@@ -1,0 +1,148 @@
+//! What the host says when a requirement does not hold: one wording for the emulator, which fills
+//! in the numbers, and for `emit`, which prints them as a `format!`. It comes after the host's
+//! types and decides nothing.
+
+use super::{Buffer, BufferId, BufferUse, HostError, HostExpr, Module};
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Said as it stands.
+    Text(String),
+    /// The value of a host expression at the launch.
+    Value(HostExpr),
+    /// The number of elements of a buffer at the launch.
+    Length(BufferId),
+}
+
+/// The message of `error` in pieces: lower case, no full stop, both sides named.
+pub fn wording(module: &Module, error: &HostError) -> Vec<Piece> {
+    match error {
+        HostError::ExtentLimit { label, limit } => vec![
+            text(format!("label {} is ", label_name(module, *label))),
+            Piece::Value(HostExpr::Extent(*label)),
+            text(format!(", limit {limit}")),
+        ],
+        HostError::FixedExtent { label, fixed } => vec![
+            text(format!("label {} is ", label_name(module, *label))),
+            Piece::Value(HostExpr::Extent(*label)),
+            text(format!(" but the option `extents` fixed it to {fixed}")),
+        ],
+        HostError::ExtentMismatch { first, other, buffer } => vec![
+            text(format!("label {} is ", label_name(module, *first))),
+            Piece::Value(HostExpr::Extent(*first)),
+            text(format!(" but label {} is ", label_name(module, *other))),
+            Piece::Value(HostExpr::Extent(*other)),
+            text(format!(" and both index one dimension of {}", buffer_name(module, *buffer))),
+        ],
+        HostError::SizeOverflow { buffer } => size_overflow(module, *buffer),
+        HostError::LengthMismatch { buffer } => length_mismatch(module, *buffer),
+        HostError::LaunchLimit { what, need, limit } => launch_limit(module, what, need, *limit),
+    }
+}
+
+fn size_overflow(module: &Module, buffer: BufferId) -> Vec<Piece> {
+    let mut pieces = vec![text(format!("{} is too large: ", buffer_name(module, buffer)))];
+    pieces.extend(extents_of(module, buffer));
+    pieces.push(text(" elements of 4 bytes, limit 9223372036854775807 bytes".to_string()));
+    pieces
+}
+
+fn length_mismatch(module: &Module, buffer: BufferId) -> Vec<Piece> {
+    let dims = dims_of(module, buffer);
+    let mut pieces = vec![
+        text(format!("{} has ", buffer_name(module, buffer))),
+        Piece::Length(buffer),
+        text(" elements but ".to_string()),
+    ];
+    match dims.len() {
+        0 => pieces.push(text("a scalar has 1".to_string())),
+        1 => {
+            pieces.push(text("its extent ".to_string()));
+            pieces.extend(extents_of(module, buffer));
+            pieces.push(text(" asks for as many".to_string()));
+        }
+        2.. => {
+            pieces.push(text("its extents ".to_string()));
+            pieces.extend(extents_of(module, buffer));
+            pieces.push(text(" ask for ".to_string()));
+            pieces.push(Piece::Value(HostExpr::Product(
+                dims.iter().map(|label| HostExpr::Extent(*label)).collect(),
+            )));
+        }
+    }
+    pieces
+}
+
+fn launch_limit(module: &Module, what: &str, need: &HostExpr, limit: u64) -> Vec<Piece> {
+    let mut pieces = vec![
+        text(format!("{what} is ")),
+        Piece::Value(need.clone()),
+        text(format!(", limit {limit}")),
+    ];
+    let mut labels = Vec::new();
+    labels_in(need, &mut labels);
+    for (position, label) in labels.iter().enumerate() {
+        let opening = if position == 0 { " (" } else { ", " };
+        pieces.push(text(format!("{opening}label {} is ", label_name(module, *label))));
+        pieces.push(Piece::Value(HostExpr::Extent(*label)));
+    }
+    if !labels.is_empty() {
+        pieces.push(text(")".to_string()));
+    }
+    pieces
+}
+
+/// `i*k = 8*16`, with the numbers as pieces.
+fn extents_of(module: &Module, buffer: BufferId) -> Vec<Piece> {
+    let dims = dims_of(module, buffer);
+    let names: Vec<&str> = dims
+        .iter()
+        .map(|label| module.labels.get(*label).map_or("?", |label| label.name.as_str()))
+        .collect();
+    let mut pieces = vec![text(format!("{} = ", names.join("*")))];
+    for (position, label) in dims.iter().enumerate() {
+        if position > 0 {
+            pieces.push(text("*".to_string()));
+        }
+        pieces.push(Piece::Value(HostExpr::Extent(*label)));
+    }
+    pieces
+}
+
+fn labels_in(expr: &HostExpr, into: &mut Vec<usize>) {
+    match expr {
+        HostExpr::Const(_) => {}
+        HostExpr::Extent(label) => {
+            if !into.contains(label) {
+                into.push(*label);
+            }
+        }
+        HostExpr::Product(factors) => factors.iter().for_each(|factor| labels_in(factor, into)),
+        HostExpr::CeilDiv(value, _) => labels_in(value, into),
+    }
+}
+
+fn text(words: String) -> Piece {
+    Piece::Text(words)
+}
+
+fn label_name(module: &Module, label: usize) -> String {
+    let name = module.labels.get(label).map_or("?", |label| label.name.as_str());
+    format!("`{name}`")
+}
+
+fn buffer_name(module: &Module, buffer: BufferId) -> String {
+    module.buffers.get(buffer.0).map_or_else(|| "buffer `?`".to_string(), named)
+}
+
+fn named(buffer: &Buffer) -> String {
+    match buffer.usage {
+        BufferUse::Read => format!("operand `{}`", buffer.name),
+        BufferUse::Write => format!("output `{}`", buffer.name),
+    }
+}
+
+fn dims_of(module: &Module, buffer: BufferId) -> &[usize] {
+    module.buffers.get(buffer.0).map_or(&[], |buffer| &buffer.dims)
+}
