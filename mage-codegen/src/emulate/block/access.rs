@@ -1,0 +1,151 @@
+//! Loads and stores of a block: predicate, offset, count, then lane by lane with every check.
+
+use super::{Access, Block, Fault, Mask, Memory, Register, Where};
+use crate::emulate::index::Operand;
+use crate::kernel::Width;
+
+impl<'p> Block<'p, '_, '_> {
+    pub(super) fn load(
+        &mut self,
+        to: &Register,
+        access: &'p Access,
+        mask: &Mask,
+    ) -> Result<(), Box<Fault>> {
+        let n_elems = access.width.elems() as usize;
+        let first = self.run_of(to, n_elems)?;
+        let held = self.held(access, mask)?;
+        match held {
+            Where::All => {}
+            // Zero where the predicate does not hold; where it does, the load overwrites it.
+            Where::Nowhere | Where::Some(_) => (first..first + n_elems)
+                .for_each(|register| self.registers.fill(register, 0.0, mask)),
+        }
+        let Some(running) = held.of(mask) else { return Ok(()) };
+        let offsets = self.slots.eval(&access.offset, running)?;
+        match access.width {
+            Width::One => self.load_wide::<1>(first, access.memory, &offsets, running)?,
+            Width::Four => self.load_wide::<4>(first, access.memory, &offsets, running)?,
+        }
+        self.count_access(access, &offsets, running, Direction::Load);
+        self.slots.release(offsets);
+        Ok(())
+    }
+
+    fn load_wide<const WIDTH: usize>(
+        &mut self,
+        first: usize,
+        memory: Memory,
+        offsets: &Operand,
+        running: &Mask,
+    ) -> Result<(), Box<Fault>> {
+        let mut rows: [Vec<f32>; WIDTH] =
+            std::array::from_fn(|part| self.registers.take(first + part));
+        let offsets = self.slots.view(offsets);
+        let mut put = |lane: usize, values: [f32; WIDTH]| {
+            rows.iter_mut().zip(values).for_each(|(row, value)| row[lane] = value);
+        };
+        let done = match memory {
+            Memory::Global(buffer) => {
+                let buffer = &self.global[buffer];
+                running.try_each(|lane| {
+                    buffer.read(offsets.at(lane), lane).map(|values| put(lane, values))
+                })
+            }
+            Memory::Shared(array) => {
+                let array = &mut self.shared[array];
+                running.try_each(|lane| {
+                    array.read(offsets.at(lane), lane).map(|values| put(lane, values))
+                })
+            }
+        };
+        rows.into_iter().zip(first..).for_each(|(row, register)| self.registers.put(register, row));
+        done
+    }
+
+    pub(super) fn store(
+        &mut self,
+        from: &'p [Register],
+        access: &'p Access,
+        mask: &Mask,
+    ) -> Result<(), Box<Fault>> {
+        let held = self.held(access, mask)?;
+        let Some(running) = held.of(mask) else { return Ok(()) };
+        let offsets = self.slots.eval(&access.offset, running)?;
+        match access.width {
+            Width::One => self.store_wide::<1>(from, access.memory, &offsets, running)?,
+            Width::Four => self.store_wide::<4>(from, access.memory, &offsets, running)?,
+        }
+        self.count_access(access, &offsets, running, Direction::Store);
+        self.slots.release(offsets);
+        Ok(())
+    }
+
+    fn store_wide<const WIDTH: usize>(
+        &mut self,
+        from: &'p [Register],
+        memory: Memory,
+        offsets: &Operand,
+        running: &Mask,
+    ) -> Result<(), Box<Fault>> {
+        let mut rows: [&[f32]; WIDTH] = [&[]; WIDTH];
+        for (row, register) in rows.iter_mut().zip(from) {
+            *row = self.registers.row(self.at(register)?)?;
+        }
+        let offsets = self.slots.view(offsets);
+        match memory {
+            Memory::Global(buffer) => {
+                let buffer = &mut self.global[buffer];
+                running.try_each(|lane| {
+                    buffer.write(offsets.at(lane), lane, rows.map(|row| row[lane]))
+                })
+            }
+            Memory::Shared(array) => {
+                let array = &mut self.shared[array];
+                running
+                    .try_each(|lane| array.write(offsets.at(lane), lane, rows.map(|row| row[lane])))
+            }
+        }
+    }
+
+    /// Where the predicate of an access holds. The offset is evaluated only there, as in the
+    /// source, where it stands under an `if`.
+    fn held(&mut self, access: &'p Access, mask: &Mask) -> Result<Where, Box<Fault>> {
+        match &access.when {
+            Some(test) => self.slots.test(test, mask),
+            None => Ok(Where::All),
+        }
+    }
+
+    fn count_access(
+        &mut self,
+        access: &Access,
+        offsets: &Operand,
+        running: &Mask,
+        direction: Direction,
+    ) {
+        let Some(counts) = &mut self.counts else { return };
+        let (view, n_elems) = (self.slots.view(offsets), access.width.elems() as usize);
+        match (access.memory, direction) {
+            (Memory::Global(buffer), _) => {
+                let base_byte = self.global[buffer].base_byte();
+                let into = match direction {
+                    Direction::Load => &mut counts.global_load,
+                    Direction::Store => &mut counts.global_store,
+                };
+                into.access(view, n_elems, base_byte, running);
+            }
+            (Memory::Shared(_), Direction::Load) => {
+                counts.shared_load.load(view, n_elems, running);
+            }
+            (Memory::Shared(_), Direction::Store) => {
+                counts.shared_store.store(view, n_elems, running);
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    Load,
+    Store,
+}

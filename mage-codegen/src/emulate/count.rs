@@ -1,0 +1,206 @@
+//! What a block asks of the memories, counted from its accesses. A warp is 32 consecutive threads,
+//! and an access of a warp is one request.
+//!
+//! Global memory moves whole sectors of 32 bytes (CUDA C++ Best Practices Guide, "Coalesced Access
+//! to Global Memory"), so a request costs the distinct sectors it touches.
+//!
+//! Shared memory has 32 banks of one 4-byte word a cycle (CUDA C++ Programming Guide, "Compute
+//! Capability 5.x: Shared Memory"): lanes that ask one bank for different words wait for each
+//! other, lanes that ask for one word share it. At most 128 bytes a cycle come back, so a
+//! four-byte request is one phase and a sixteen-byte request one phase a quarter warp, eight lanes.
+//! A sixteen-byte load takes a phase a half warp where all lanes `n` and `n ^ 1` ask for one
+//! address, or all lanes `n` and `n ^ 2` (NVIDIA developer forum, thread 77228, "Unexpected shared
+//! memory bank conflict", on capability 7.x). A phase costs as many wavefronts as the busiest bank
+//! has distinct words; ideally one, and what is above that is bank conflicts.
+
+use super::index::View;
+use super::mask::Mask;
+use super::program::Operation;
+
+/// Requests and costs of one block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Loads from global memory.
+    pub global_load: GlobalCounts,
+    /// Stores to global memory.
+    pub global_store: GlobalCounts,
+    /// Loads from shared memory.
+    pub shared_load: SharedCounts,
+    /// Stores to shared memory.
+    pub shared_store: SharedCounts,
+    /// Fused multiply-adds, one a thread.
+    pub fmas: u64,
+    /// Floating-point operations, one a thread: two for a fused multiply-add, one for a sum or a
+    /// product.
+    pub flops: u64,
+    /// Barriers that the block reached.
+    pub barriers: u64,
+}
+
+/// Accesses to global memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GlobalCounts {
+    /// Accesses of warps with at least one running thread.
+    pub requests: u64,
+    /// Distinct sectors of 32 bytes, summed over requests.
+    pub sectors: u64,
+    /// Bytes that the running threads asked for, summed over requests.
+    pub bytes_asked: u64,
+}
+
+/// Accesses to shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SharedCounts {
+    /// Accesses of warps with at least one running thread.
+    pub requests: u64,
+    /// Wavefronts by the rule above.
+    pub wavefronts: u64,
+    /// Wavefronts if no bank had to serve two words in one phase.
+    pub ideal_wavefronts: u64,
+}
+
+impl GlobalCounts {
+    /// Bytes moved: whole sectors.
+    pub fn bytes_moved(&self) -> u64 {
+        self.sectors * SECTOR_BYTES
+    }
+
+    /// Counts an access of the block to a buffer that starts at `base_byte`.
+    pub(super) fn access(&mut self, offsets: View<'_>, width: usize, base_byte: u64, mask: &Mask) {
+        for warp in warps(mask) {
+            let mut sectors: Vec<u64> = warp
+                .iter()
+                .flat_map(|lane| {
+                    let first = base_byte + offsets.at(*lane) * ELEM_BYTES;
+                    let last = first + width as u64 * ELEM_BYTES - 1;
+                    first / SECTOR_BYTES..=last / SECTOR_BYTES
+                })
+                .collect();
+            self.requests += 1;
+            self.sectors += distinct(&mut sectors);
+            self.bytes_asked += (warp.len() * width) as u64 * ELEM_BYTES;
+        }
+    }
+}
+
+impl SharedCounts {
+    /// Wavefronts above the ideal.
+    pub fn conflicts(&self) -> u64 {
+        self.wavefronts.saturating_sub(self.ideal_wavefronts)
+    }
+
+    /// Counts a load of the block.
+    pub(super) fn load(&mut self, offsets: View<'_>, width: usize, mask: &Mask) {
+        for warp in warps(mask) {
+            let paired = |distance: usize| {
+                warp.iter().all(|lane| {
+                    let partner = lane ^ distance;
+                    warp.binary_search(&partner).is_err()
+                        || offsets.at(*lane) == offsets.at(partner)
+                })
+            };
+            let joined = if width > 1 && (paired(1) || paired(2)) { 2 } else { 1 };
+            self.request(warp, offsets, width, joined * WARP_LANES / width);
+        }
+    }
+
+    /// Counts a store of the block.
+    pub(super) fn store(&mut self, offsets: View<'_>, width: usize, mask: &Mask) {
+        for warp in warps(mask) {
+            self.request(warp, offsets, width, WARP_LANES / width);
+        }
+    }
+
+    fn request(&mut self, warp: &[usize], offsets: View<'_>, width: usize, phase_lanes: usize) {
+        self.requests += 1;
+        for phase in warp.chunk_by(|a, b| a / phase_lanes == b / phase_lanes) {
+            self.ideal_wavefronts += 1;
+            self.wavefronts += wavefronts(phase, offsets, width);
+        }
+    }
+}
+
+impl Counts {
+    /// Counts an operation in `n_lanes` threads.
+    pub(super) fn compute(&mut self, operation: Operation, n_lanes: usize) {
+        let n_lanes = n_lanes as u64;
+        match operation {
+            Operation::Copy => {}
+            Operation::Add | Operation::Mul => self.flops += n_lanes,
+            Operation::Fma => {
+                self.fmas += n_lanes;
+                self.flops += 2 * n_lanes;
+            }
+        }
+    }
+}
+
+const ELEM_BYTES: u64 = 4;
+const SECTOR_BYTES: u64 = 32;
+const BANKS: u64 = 32;
+const WARP_LANES: usize = 32;
+
+/// The running threads of each warp that has any.
+fn warps(mask: &Mask) -> impl Iterator<Item = &[usize]> {
+    mask.lanes().chunk_by(|a, b| a / WARP_LANES == b / WARP_LANES)
+}
+
+/// The most distinct words that one bank has to serve.
+fn wavefronts(lanes: &[usize], offsets: View<'_>, width: usize) -> u64 {
+    let mut words: Vec<u64> =
+        lanes.iter().flat_map(|lane| offsets.at(*lane)..offsets.at(*lane) + width as u64).collect();
+    distinct(&mut words);
+    let mut per_bank = [0; BANKS as usize];
+    for word in words {
+        per_bank[(word % BANKS) as usize] += 1;
+    }
+    per_bank.into_iter().max().unwrap_or(0)
+}
+
+fn distinct(values: &mut Vec<u64>) -> u64 {
+    values.sort_unstable();
+    values.dedup();
+    values.len() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GlobalCounts, Mask, SharedCounts, View};
+
+    fn shared(width: usize, offset: impl Fn(u64) -> u64) -> (u64, u64) {
+        let offsets: Vec<u64> = (0..32).map(offset).collect();
+        let mut counts = SharedCounts::default();
+        counts.load(View::Lanes(&offsets), width, &Mask::full(32));
+        (counts.wavefronts, counts.ideal_wavefronts)
+    }
+
+    #[test]
+    fn shared_wavefronts() {
+        assert_eq!(shared(1, |lane| lane), (1, 1));
+        assert_eq!(shared(1, |_| 7), (1, 1));
+        assert_eq!(shared(1, |lane| lane * 2), (2, 1));
+        assert_eq!(shared(1, |lane| lane * 32), (32, 1));
+        assert_eq!(shared(1, |lane| lane * 33), (1, 1));
+        assert_eq!(shared(4, |lane| lane * 4), (4, 4));
+        assert_eq!(shared(4, |lane| lane * 8), (8, 4));
+        assert_eq!(shared(4, |lane| lane / 2 * 4), (2, 2));
+        assert_eq!(shared(4, |lane| lane / 4 * 32), (8, 2));
+        assert_eq!(shared(4, |lane| lane / 8 * 32), (4, 2));
+        assert_eq!(shared(4, |_| 0), (2, 2));
+    }
+
+    #[test]
+    fn global_sectors() {
+        let sectors = |width, base_byte, offset: fn(u64) -> u64| {
+            let offsets: Vec<u64> = (0..32).map(offset).collect();
+            let mut counts = GlobalCounts::default();
+            counts.access(View::Lanes(&offsets), width, base_byte, &Mask::full(32));
+            (counts.sectors, counts.bytes_asked)
+        };
+        assert_eq!(sectors(1, 0, |lane| lane), (4, 128));
+        assert_eq!(sectors(1, 4, |lane| lane), (5, 128));
+        assert_eq!(sectors(1, 0, |lane| lane * 8), (32, 128));
+        assert_eq!(sectors(4, 0, |lane| lane * 4), (16, 512));
+        assert_eq!(sectors(1, 0, |_| 3), (1, 128));
+    }
+}

@@ -1,0 +1,146 @@
+//! Global memory: the caller's inputs, the output with a record of what is written, or nothing but
+//! lengths where only the accesses are counted.
+
+use super::failure::Fault;
+
+/// A buffer.
+pub(super) struct GlobalBuffer<'a> {
+    name: String,
+    len: u64,
+    byte_alignment: u64,
+    contents: Contents<'a>,
+}
+
+/// What a buffer holds.
+pub(super) enum Contents<'a> {
+    /// An input.
+    Read(&'a [f32]),
+    /// The output, and for each element whether it is written.
+    Write { data: Vec<f32>, written: Vec<bool> },
+    /// An input of so many elements, each of which reads as one.
+    ReadNothing(u64),
+    /// An output of so many elements, none of which is kept.
+    WriteNothing(u64),
+}
+
+impl<'a> GlobalBuffer<'a> {
+    /// A buffer under the identifier that traps name, whose address is a multiple of so many bytes.
+    pub fn new(name: String, byte_alignment: u64, contents: Contents<'a>) -> GlobalBuffer<'a> {
+        let len = match &contents {
+            Contents::Read(data) => data.len() as u64,
+            Contents::Write { data, .. } => data.len() as u64,
+            Contents::ReadNothing(len) | Contents::WriteNothing(len) => *len,
+        };
+        GlobalBuffer { name, len, byte_alignment, contents }
+    }
+
+    /// The byte of a sector that the buffer starts at, for counting. What comes from an allocator
+    /// starts a sector (CUDA C++ Programming Guide, "Device Memory Accesses": at least 256-byte
+    /// aligned); a buffer that is less aligned than 16 bytes is a view that does not.
+    pub fn base_byte(&self) -> u64 {
+        match self.byte_alignment {
+            bytes @ 0..16 => bytes,
+            16.. => 0,
+        }
+    }
+
+    /// The output when all is done; otherwise the first element that nothing wrote.
+    pub fn into_output(self) -> Option<Result<Vec<f32>, String>> {
+        match self.contents {
+            Contents::Write { data, written } => {
+                Some(match written.iter().position(|written| !written) {
+                    Some(missed) => Err(format!("`{}[{missed}]`", self.name)),
+                    None => Ok(data),
+                })
+            }
+            Contents::Read(_) | Contents::ReadNothing(_) | Contents::WriteNothing(_) => None,
+        }
+    }
+
+    /// Reads `WIDTH` consecutive elements.
+    #[inline]
+    pub fn read<const WIDTH: usize>(
+        &self,
+        offset: u64,
+        lane: usize,
+    ) -> Result<[f32; WIDTH], Box<Fault>> {
+        let place = self.place(offset, WIDTH, lane)?;
+        match &self.contents {
+            Contents::Read(data) => {
+                let mut values = [0.0; WIDTH];
+                values.copy_from_slice(&data[place..place + WIDTH]);
+                Ok(values)
+            }
+            Contents::ReadNothing(_) => Ok([1.0; WIDTH]),
+            Contents::Write { .. } | Contents::WriteNothing(_) => {
+                let name = &self.name;
+                let message =
+                    format!("`{name}[{place}]` is read but the buffer is for writing only");
+                Err(Fault::at(lane, message))
+            }
+        }
+    }
+
+    /// Writes `WIDTH` consecutive elements.
+    #[inline]
+    pub fn write<const WIDTH: usize>(
+        &mut self,
+        offset: u64,
+        lane: usize,
+        values: [f32; WIDTH],
+    ) -> Result<(), Box<Fault>> {
+        let place = self.place(offset, WIDTH, lane)?;
+        let name = &self.name;
+        match &mut self.contents {
+            Contents::Write { data, written } => {
+                let places = place..place + WIDTH;
+                for ((at, value), written) in
+                    places.clone().zip(values).zip(&mut written[places.clone()])
+                {
+                    if std::mem::replace(written, true) {
+                        let message = format!("output element `{name}[{at}]` is written twice");
+                        return Err(Fault::at(lane, message));
+                    }
+                    data[at] = value;
+                }
+                Ok(())
+            }
+            Contents::WriteNothing(_) => Ok(()),
+            Contents::Read(_) | Contents::ReadNothing(_) => {
+                let message =
+                    format!("`{name}[{place}]` is written but the buffer is for reading only");
+                Err(Fault::at(lane, message))
+            }
+        }
+    }
+
+    /// The first element of an access.
+    #[inline(always)]
+    fn place(&self, offset: u64, width: usize, lane: usize) -> Result<usize, Box<Fault>> {
+        if offset >= self.len || self.len - offset < width as u64 {
+            return Err(self.out_of_bounds(offset, width, lane));
+        }
+        let bytes = 4 * width as u64;
+        if !offset.is_multiple_of(width as u64) || !self.byte_alignment.is_multiple_of(bytes) {
+            return Err(self.misaligned(offset, width, lane));
+        }
+        Ok(offset as usize)
+    }
+
+    #[cold]
+    fn misaligned(&self, offset: u64, width: usize, lane: usize) -> Box<Fault> {
+        let access = format!("the access of `{}[{offset}]`, {width} wide,", self.name);
+        let bytes = self.byte_alignment;
+        let message = format!("{access} is misaligned: the buffer is aligned to {bytes} bytes");
+        Fault::at(lane, message)
+    }
+
+    #[cold]
+    fn out_of_bounds(&self, offset: u64, width: usize, lane: usize) -> Box<Fault> {
+        let (name, len) = (&self.name, self.len);
+        let message = format!(
+            "`{name}[{offset}]`, {width} wide, is out of bounds: the buffer has {len} elements"
+        );
+        Fault::at(lane, message)
+    }
+}

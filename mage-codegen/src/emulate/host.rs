@@ -1,0 +1,187 @@
+//! Runs the host's steps as data and answers with the launches they end in. It comes before the
+//! kernels, which no step depends on.
+
+use crate::kernel::{Arm, HostError, HostExpr, HostPred, HostStep, Kernel, Module, Piece, wording};
+
+use super::HostFailure;
+
+/// What the host knows at a launch.
+pub(super) struct Facts<'a> {
+    /// The module.
+    pub module: &'a Module,
+    /// One extent a label.
+    pub extents: &'a [u64],
+    /// Elements of every buffer.
+    pub lengths: Vec<u64>,
+    /// Bytes that every buffer's address is a multiple of.
+    pub byte_alignments: Vec<u64>,
+}
+
+/// A launch that the host decided on.
+pub(super) struct Planned {
+    /// Position in `Module::kernels`.
+    pub kernel: usize,
+    /// Names of the arms taken on the way, joined by `/`.
+    pub arm: String,
+    /// Blocks of the grid.
+    pub blocks: u64,
+    /// One value a parameter of the kernel.
+    pub params: Vec<u64>,
+}
+
+/// The launches of the module's host steps, in order.
+pub(super) fn plan(facts: &Facts<'_>) -> Result<Vec<Planned>, HostFailure> {
+    let mut planned = Vec::new();
+    steps(facts, &facts.module.host, &mut Vec::new(), &mut planned)?;
+    Ok(planned)
+}
+
+/// The message of `error` with its numbers: the wording that `emit` prints as well.
+pub(super) fn host_message(facts: &Facts<'_>, error: &HostError) -> String {
+    wording(facts.module, error)
+        .iter()
+        .map(|piece| match piece {
+            Piece::Text(words) => words.clone(),
+            Piece::Value(expr) => value(facts, expr)
+                .map_or_else(|| format!("more than {}", u64::MAX), |value| value.to_string()),
+            Piece::Length(buffer) => {
+                facts.lengths.get(buffer.0).map_or_else(|| "?".to_string(), u64::to_string)
+            }
+        })
+        .collect()
+}
+
+/// Whether the host goes on after a list of steps.
+#[derive(PartialEq, Eq)]
+enum Flow {
+    Next,
+    Return,
+}
+
+fn steps(
+    facts: &Facts<'_>,
+    list: &[HostStep],
+    arms: &mut Vec<String>,
+    planned: &mut Vec<Planned>,
+) -> Result<Flow, HostFailure> {
+    for step in list {
+        match step {
+            HostStep::Require { that, error } => {
+                if holds(facts, that) != Some(true) {
+                    return Err(HostFailure { message: host_message(facts, error) });
+                }
+            }
+            HostStep::ReturnIf(condition) => {
+                if decided(facts, condition)? {
+                    return Ok(Flow::Return);
+                }
+            }
+            HostStep::Select(choices) => {
+                let arm = chosen(facts, choices)?;
+                arms.push(arm.name.clone());
+                let flow = steps(facts, &arm.steps, arms, planned)?;
+                arms.pop();
+                if flow == Flow::Return {
+                    return Ok(Flow::Return);
+                }
+            }
+            HostStep::Launch { kernel, blocks } => {
+                planned.push(launch(facts, *kernel, blocks, arms.join("/"))?);
+            }
+        }
+    }
+    Ok(Flow::Next)
+}
+
+fn chosen<'a>(facts: &Facts<'_>, arms: &'a [Arm]) -> Result<&'a Arm, HostFailure> {
+    for arm in arms {
+        if decided(facts, &arm.eligible)? {
+            return Ok(arm);
+        }
+    }
+    Err(bug("no arm of a select is eligible"))
+}
+
+fn launch(
+    facts: &Facts<'_>,
+    kernel: usize,
+    blocks: &HostExpr,
+    arm: String,
+) -> Result<Planned, HostFailure> {
+    let launched: &Kernel =
+        facts.module.kernels.get(kernel).ok_or_else(|| bug("a launch names no kernel"))?;
+    let mut params = Vec::new();
+    for param in &launched.params {
+        params.push(required(facts, &param.value)?);
+    }
+    let blocks = required(facts, blocks)?;
+    if blocks == 0 || blocks > MAX_BLOCKS {
+        return Err(bug(&format!("{blocks} blocks in the grid, limit 1 to {MAX_BLOCKS}")));
+    }
+    Ok(Planned { kernel, arm, blocks, params })
+}
+
+/// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": the largest x
+/// dimension of a grid is 2^31-1 blocks.
+const MAX_BLOCKS: u64 = (1 << 31) - 1;
+
+fn required(facts: &Facts<'_>, expr: &HostExpr) -> Result<u64, HostFailure> {
+    value(facts, expr).ok_or_else(|| bug("a host value overflows and nothing required it not to"))
+}
+
+fn decided(facts: &Facts<'_>, condition: &HostPred) -> Result<bool, HostFailure> {
+    holds(facts, condition)
+        .ok_or_else(|| bug("a host condition overflows and nothing required it not to"))
+}
+
+fn bug(what: &str) -> HostFailure {
+    HostFailure { message: format!("{what} (a mistake in the module, not in the call)") }
+}
+
+/// Whether the condition holds; none where an operation leaves 64 bits. What stands later in an
+/// `All` is not looked at after a part that does not hold.
+fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
+    match condition {
+        HostPred::AtMost(expr, limit) => Some(value(facts, expr)? <= *limit),
+        HostPred::MultipleOf(expr, divisor) => {
+            value(facts, expr)?.checked_rem(*divisor).map(is_zero)
+        }
+        HostPred::IsZero(expr) => value(facts, expr).map(is_zero),
+        HostPred::Equal(left, right) => Some(value(facts, left)? == value(facts, right)?),
+        HostPred::LengthIs(buffer, expr) => {
+            Some(*facts.lengths.get(buffer.0)? == value(facts, expr)?)
+        }
+        HostPred::AlignedTo(buffer, bytes) => {
+            facts.byte_alignments.get(buffer.0)?.checked_rem(*bytes).map(is_zero)
+        }
+        HostPred::All(parts) => {
+            for part in parts {
+                if !holds(facts, part)? {
+                    return Some(false);
+                }
+            }
+            Some(true)
+        }
+    }
+}
+
+fn is_zero(value: u64) -> bool {
+    value == 0
+}
+
+/// The value; none where an operation leaves 64 bits. Products go from left to right, as the
+/// emitted `checked_mul` chain does.
+fn value(facts: &Facts<'_>, expr: &HostExpr) -> Option<u64> {
+    match expr {
+        HostExpr::Const(number) => Some(*number),
+        HostExpr::Extent(label) => facts.extents.get(*label).copied(),
+        HostExpr::Product(factors) => factors
+            .iter()
+            .try_fold(1_u64, |product, factor| product.checked_mul(value(facts, factor)?)),
+        HostExpr::CeilDiv(dividend, divisor) => {
+            let dividend = value(facts, dividend)?;
+            let rest = u64::from(dividend.checked_rem(*divisor)? != 0);
+            dividend.checked_div(*divisor)?.checked_add(rest)
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The emulator: values of hand-written kernels, and one planted fault for every rule it enforces.
+
+mod build;
+mod kernels;
+mod values;
+mod faults;
+mod host;
+mod counts;
+mod verify;
