@@ -1,0 +1,138 @@
+//! The device half: the module that the host loads, with its constants and kernels.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::scope::Scope;
+use super::{expr, oxide, quad, stmt};
+use crate::kernel::walk::{self, Constant};
+use crate::kernel::{Expr, Kernel, Module, Stmt, Width};
+
+/// The device module: `pub mod device`, which holds every kernel of `module`.
+pub fn device_module(module: &Module) -> TokenStream {
+    let attribute = oxide::module_attribute();
+    let allow = unusual_case(module).then(|| quote!(#[allow(non_snake_case)]));
+    let imports = oxide::imports(names(module));
+    let common = common_constants(module);
+    let constants = common.iter().map(constant);
+    let quad = quad::definition(
+        moves(module, |stmt| matches!(stmt, Stmt::Load { width: Width::Four, .. })),
+        moves(module, |stmt| matches!(stmt, Stmt::Store { width: Width::Four, .. })),
+    );
+    let kernels = module.kernels.iter().map(|one| kernel(module, one, &common));
+    quote! {
+        /// The kernels. `device::load` loads them into a context; [`launch`] starts them.
+        #attribute
+        #allow
+        pub mod device {
+            #imports
+            #(#constants)*
+            #quad
+            #(#kernels)*
+        }
+    }
+}
+
+/// Whether a label such as `I` gives names that Rust would rather see in lower case.
+pub fn unusual_case(module: &Module) -> bool {
+    let labels = module.labels.iter().map(|label| &label.ident);
+    let buffers = module.buffers.iter().map(|buffer| &buffer.ident);
+    let kernels = module.kernels.iter().map(|kernel| &kernel.name);
+    let vars = module.kernels.iter().flat_map(|kernel| &kernel.vars).map(|var| &var.name);
+    let arrays = module.kernels.iter().flat_map(|kernel| &kernel.registers).map(|array| &array.name);
+    let mut names = labels.chain(buffers).chain(kernels).chain(vars).chain(arrays);
+    names.any(|name| name.chars().any(char::is_uppercase))
+}
+
+fn kernel(module: &Module, kernel: &Kernel, common: &[Constant]) -> TokenStream {
+    let scope = Scope::new(module, kernel);
+    let name = format_ident!("{}", kernel.name);
+    let summary = format!(" {}", kernel.summary);
+    let attributes = oxide::kernel_attributes(kernel.block_threads, kernel.min_blocks);
+    let parameters = parameters(&scope);
+    let crowded = (parameters.len() > 7).then(|| quote!(#[allow(clippy::too_many_arguments)]));
+    let own = walk::constants(kernel);
+    let own = own.iter().filter(|one| !common.contains(one)).map(constant);
+    let (statics, addresses) = shared(kernel);
+    let hoisted = scope.hoisted().into_iter().map(|array| stmt::hoisted(&scope, array));
+    let body = stmt::block(&scope, &kernel.body);
+    quote! {
+        #[doc = #summary]
+        ///
+        /// # Safety
+        ///
+        /// Sound as `launch` starts it, after its checks of the extents and the buffers: the
+        /// header of this file gives the reasons.
+        #attributes
+        #crowded
+        pub unsafe fn #name(#(#parameters),*) {
+            #(#own)*
+            #statics
+            unsafe {
+                #addresses
+                #(#hoisted)*
+                #body
+            }
+        }
+    }
+}
+
+/// The shared arrays, and the locals that point to them.
+fn shared(kernel: &Kernel) -> (TokenStream, TokenStream) {
+    let (mut statics, mut addresses) = (TokenStream::new(), TokenStream::new());
+    for array in &kernel.shared {
+        let name = format_ident!("{}", array.name);
+        let static_name = format_ident!("{}", array.name.to_uppercase());
+        statics.extend(oxide::shared_static(&static_name, array.dtype, array.elems));
+        let address = oxide::shared_address(&static_name, array.dtype);
+        addresses.extend(quote!(let #name = #address;));
+    }
+    (statics, addresses)
+}
+
+fn parameters(scope: &Scope<'_>) -> Vec<TokenStream> {
+    let buffers = scope.module.buffers.iter().map(|buffer| {
+        let name = format_ident!("{}", buffer.ident);
+        let ty = oxide::pointer_type(buffer.dtype, buffer.usage);
+        quote!(#name: #ty)
+    });
+    let scalars = scope.kernel.params.iter().map(|param| {
+        let name = scope.var(param.var);
+        let ty = expr::ty(scope.kernel.var(param.var).ty);
+        quote!(#name: #ty)
+    });
+    buffers.chain(scalars).collect()
+}
+
+fn constant(constant: &Constant) -> TokenStream {
+    let name = format_ident!("{}", constant.name);
+    let ty = expr::ty(constant.ty);
+    let value = Literal::u64_unsuffixed(constant.value);
+    quote!(const #name: #ty = #value;)
+}
+
+/// The constants that mean the same in every kernel that names them; they stand once, above the
+/// kernels.
+fn common_constants(module: &Module) -> Vec<Constant> {
+    let mut all: Vec<Constant> = Vec::new();
+    for found in module.kernels.iter().flat_map(walk::constants) {
+        if !all.contains(&found) {
+            all.push(found);
+        }
+    }
+    let agreed = |one: &Constant| all.iter().filter(|other| other.name == one.name).count() == 1;
+    all.iter().filter(|one| agreed(one)).cloned().collect()
+}
+
+fn names(module: &Module) -> oxide::DeviceNames {
+    let positions = module.kernels.iter().flat_map(walk::expressions).flat_map(walk::parts);
+    let asks = positions.into_iter().any(|part| matches!(part, Expr::Thread | Expr::Block));
+    oxide::DeviceNames {
+        shared: module.kernels.iter().any(|kernel| !kernel.shared.is_empty()),
+        thread: asks || moves(module, |stmt| matches!(stmt, Stmt::Barrier)),
+    }
+}
+
+fn moves(module: &Module, is_one: impl Fn(&Stmt) -> bool) -> bool {
+    module.kernels.iter().flat_map(|kernel| walk::statements(&kernel.body)).any(is_one)
+}

@@ -1,0 +1,74 @@
+//! The extents of the labels: fields of `Extents` where the launch gives them, constants where
+//! the option `extents` fixed them.
+
+use mage_einsum::index::Extent;
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::device::unusual_case;
+use super::value::Names;
+use crate::kernel::{Label, Module};
+
+/// The struct `Extents`, absent when every extent is fixed, and the constants.
+pub fn extents(module: &Module) -> TokenStream {
+    let constants = module.labels.iter().filter_map(constant);
+    let fields: Vec<TokenStream> = module.labels.iter().filter_map(field).collect();
+    let allow = unusual_case(module).then(|| quote!(#[allow(non_snake_case)]));
+    let record = (!fields.is_empty()).then(|| {
+        quote! {
+            /// The extents that a launch is given.
+            #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+            #allow
+            pub struct Extents { #(#fields),* }
+        }
+    });
+    quote!(#(#constants)* #record)
+}
+
+/// Whether a launch is given any extent.
+pub fn are_given(module: &Module) -> bool {
+    module.labels.iter().any(|label| label.extent == Extent::Runtime)
+}
+
+/// The extents of the argument under the names that the body of `launch` has for them.
+pub fn unpacked(names: &Names<'_>, extents: &Ident) -> TokenStream {
+    let labels = names.module.labels.iter().enumerate();
+    let given = labels.filter(|(_, label)| label.extent == Extent::Runtime);
+    let fields = given.map(|(position, label)| {
+        let field = format_ident!("{}", label.ident);
+        let name = names.extent(position);
+        quote!(#field: #name)
+    });
+    quote!(let Extents { #(#fields),* } = *#extents;)
+}
+
+/// The name of a constant that holds a fixed extent.
+pub fn constant_name(label: &Label) -> Ident {
+    format_ident!("EXTENT_{}", label.ident)
+}
+
+fn field(label: &Label) -> Option<TokenStream> {
+    match label.extent {
+        Extent::Runtime => {
+            let doc = format!(" Extent of label `{}`, in elements.", label.name);
+            let name = format_ident!("{}", label.ident);
+            Some(quote!(#[doc = #doc] pub #name: usize))
+        }
+        Extent::Fixed(_) => None,
+    }
+}
+
+fn constant(label: &Label) -> Option<TokenStream> {
+    match label.extent {
+        Extent::Runtime => None,
+        Extent::Fixed(extent) => {
+            let doc = format!(" Extent of label `{}`, fixed by the option `extents`.", label.name);
+            let name = constant_name(label);
+            let extent = Literal::u32_unsuffixed(extent);
+            // `i` and `I` keep their own case, so that both can be fixed.
+            let allow = label.ident.chars().any(char::is_lowercase);
+            let allow = allow.then(|| quote!(#[allow(non_upper_case_globals)]));
+            Some(quote!(#[doc = #doc] #allow pub const #name: usize = #extent;))
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! `launch`: the host's steps as the body of one function on the caller's stream.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::device::unusual_case;
+use super::require::require;
+use super::value::{Names, Wanted, condition, value};
+use super::{expr, extents, oxide};
+use crate::kernel::{Arm, HostExpr, HostStep, Kernel, Module, Ty};
+
+/// The locals of `launch` that cuda-oxide's calls need, under names that no buffer has.
+#[derive(Clone, Copy)]
+struct Driver<'n> {
+    module: &'n Ident,
+    stream: &'n Ident,
+    config: &'n Ident,
+}
+
+/// The function `launch`.
+pub fn launch(module: &Module) -> TokenStream {
+    let mut names = Names::new(module);
+    let (loaded, stream) = (names.fresh("module"), names.fresh("stream"));
+    let driver = Driver { module: &loaded, stream: &stream, config: &names.fresh("config") };
+    let body = body(&mut names, driver, &module.host);
+    let (loaded_type, stream_type) = (oxide::loaded_module(), oxide::stream());
+    let extents = names.fresh("extents");
+    let given = extents::are_given(module);
+    let unpacked = given.then(|| extents::unpacked(&names, &extents));
+    let extents = given.then(|| quote!(#extents: &Extents,));
+    let buffers = module.buffers.iter().map(|buffer| {
+        let name = format_ident!("{}", buffer.ident);
+        let ty = oxide::buffer(buffer.dtype, buffer.usage);
+        quote!(#name: #ty)
+    });
+    let allow = unusual_case(module).then(|| quote!(#[allow(non_snake_case)]));
+    let crowded = module.buffers.len() + 3 > 7;
+    let crowded = crowded.then(|| quote!(#[allow(clippy::too_many_arguments)]));
+    quote! {
+        /// Checks the extents and the buffers, then launches on `stream`. Allocates nothing and
+        /// waits for nothing.
+        ///
+        /// # Errors
+        ///
+        /// When a check fails or the driver refuses; nothing is launched then.
+        #allow
+        #crowded
+        pub fn launch(
+            #loaded: #loaded_type,
+            #stream: #stream_type,
+            #extents
+            #(#buffers),*
+        ) -> Result<(), LaunchError> {
+            #unpacked
+            #body
+        }
+    }
+}
+
+/// The steps and the value of the block they stand in: the last launch's own result where that
+/// is the last step.
+fn body(names: &mut Names<'_>, driver: Driver<'_>, steps: &[HostStep]) -> TokenStream {
+    match steps.split_last() {
+        Some((HostStep::Launch { kernel, blocks }, before)) => {
+            let before = self::steps(names, driver, before);
+            let call = call(names, driver, &names.module.kernels[*kernel], blocks);
+            quote!(#before #call)
+        }
+        Some((HostStep::Select(arms), before)) => {
+            let before = self::steps(names, driver, before);
+            let select = select(names, arms, |names, arm| body(names, driver, &arm.steps));
+            quote!(#before #select)
+        }
+        Some((HostStep::Require { .. } | HostStep::ReturnIf(_), _)) | None => {
+            let all = self::steps(names, driver, steps);
+            quote!(#all Ok(()))
+        }
+    }
+}
+
+fn steps(names: &mut Names<'_>, driver: Driver<'_>, list: &[HostStep]) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    for step in list {
+        tokens.extend(match step {
+            HostStep::Require { that, error } => require(names, that, error),
+            HostStep::ReturnIf(pred) => {
+                let when = condition(names, pred, Wanted::Holds);
+                quote!(if #when { return Ok(()); })
+            }
+            HostStep::Select(arms) => {
+                select(names, arms, |names, arm| steps(names, driver, &arm.steps))
+            }
+            HostStep::Launch { kernel, blocks } => {
+                let call = call(names, driver, &names.module.kernels[*kernel], blocks);
+                quote!(#call?;)
+            }
+        });
+    }
+    tokens
+}
+
+fn select<'m>(
+    names: &Names<'m>,
+    arms: &[Arm],
+    inside: impl Fn(&mut Names<'m>, &Arm) -> TokenStream,
+) -> TokenStream {
+    // What an arm binds is not known outside of it.
+    let shown = |arm: &Arm| inside(&mut names.clone(), arm);
+    match arms.split_last() {
+        None => TokenStream::new(),
+        Some((only, [])) => shown(only),
+        Some((last, others)) => {
+            let tests = others.iter().map(|arm| {
+                let when = condition(names, &arm.eligible, Wanted::Holds);
+                let then = shown(arm);
+                quote!(if #when { #then } else)
+            });
+            let otherwise = shown(last);
+            quote!(#(#tests)* { #otherwise })
+        }
+    }
+}
+
+fn call(
+    names: &Names<'_>,
+    driver: Driver<'_>,
+    kernel: &Kernel,
+    blocks: &HostExpr,
+) -> TokenStream {
+    let Driver { module, stream, config } = driver;
+    let name = format_ident!("{}", kernel.name);
+    let blocks = narrowed(names, blocks);
+    let grid = oxide::launch_config(&blocks, kernel.block_threads);
+    let buffers = names.module.buffers.iter().map(|buffer| {
+        let address = oxide::buffer_address(&format_ident!("{}", buffer.ident));
+        let pointer = oxide::pointer_type(buffer.dtype, buffer.usage);
+        quote!(#address as #pointer)
+    });
+    let scalars = kernel.params.iter().map(|param| match kernel.var(param.var).ty {
+        Ty::U32 => narrowed(names, &param.value),
+        Ty::U64 => value(names, &param.value),
+    });
+    let arguments = buffers.chain(scalars);
+    quote! {
+        let #config = #grid;
+        unsafe { #module.#name(#stream, #config, #(#arguments),*) }
+            .map_err(LaunchError::Driver)
+    }
+}
+
+/// A value that an earlier check keeps below 2^32.
+fn narrowed(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
+    let u32 = expr::ty(Ty::U32);
+    if let HostExpr::Const(number) = expr {
+        let number = Literal::u64_unsuffixed(*number);
+        return quote!(#number);
+    }
+    let value = value(names, expr);
+    quote!(#value as #u32)
+}

@@ -1,0 +1,59 @@
+//! Level 5, the source: a kernel module as the Rust that a cuda-oxide user would have written by
+//! hand. It comes from `kernel::lower`; the macro embeds its tokens and the command line writes
+//! its text. No decisions are made here: one node of the kernel IR becomes one piece of Rust.
+
+mod header;
+mod layout;
+mod device;
+mod scope;
+mod stmt;
+mod expr;
+mod quad;
+mod extents;
+mod error;
+mod launch;
+mod require;
+mod value;
+mod oxide;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::kernel::Module;
+
+pub use device::device_module;
+pub use extents::extents;
+pub use header::hash;
+
+/// The complete text of a source file: a header that says what it is and why it is right, then
+/// the items. Equal modules give equal bytes.
+///
+/// # Errors
+///
+/// When an identifier or a statement of the module is no Rust, which is a mistake of lowering.
+pub fn source(module: &Module) -> Result<String, syn::Error> {
+    let items = syn::parse2(source_tokens(module))?;
+    let text = layout::laid_out(&prettyplease::unparse(&items));
+    Ok(format!("{}\n{text}", header::header(module)))
+}
+
+/// The items of the source file, without its header.
+pub fn source_tokens(module: &Module) -> TokenStream {
+    let host = host_items(module);
+    let device = device_module(module);
+    quote!(#host #device)
+}
+
+/// The host's half: the extents, the errors and `launch`.
+pub fn host_items(module: &Module) -> TokenStream {
+    let extents = extents(module);
+    let launch = launch_items(module);
+    quote!(#extents #launch)
+}
+
+/// The part of the host's half that needs cuda-oxide's crates: the errors and `launch`.
+pub fn launch_items(module: &Module) -> TokenStream {
+    let error = error::error(module);
+    let launch = launch::launch(module);
+    quote!(#error #launch)
+}

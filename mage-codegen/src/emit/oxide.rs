@@ -1,0 +1,131 @@
+//! The one file that spells cuda-oxide: paths, attributes and calls, as they exist in commit
+//! 29396b7f and later ones. The stand-in in `tests/standin` implements the same names.
+
+use mage_einsum::index::Dtype;
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use crate::kernel::BufferUse;
+
+/// Which names of the device crate a module's kernels mention.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DeviceNames {
+    /// Static shared memory.
+    pub shared: bool,
+    /// Thread and block positions, the barrier.
+    pub thread: bool,
+}
+
+/// What makes a module's kernels loadable from the host.
+pub fn module_attribute() -> TokenStream {
+    quote!(#[cuda_device::cuda_module])
+}
+
+/// The imports at the top of the device module, and no unused one.
+pub fn imports(names: DeviceNames) -> TokenStream {
+    let shared = names.shared.then(|| quote!(SharedArray,));
+    let thread = names.thread.then(|| quote!(, thread));
+    quote!(use cuda_device::{#shared kernel, launch_bounds #thread};)
+}
+
+/// What makes a function an entry point, with its threads a block and blocks a multiprocessor.
+pub fn kernel_attributes(block_threads: u32, min_blocks: u32) -> TokenStream {
+    let threads = Literal::u32_unsuffixed(block_threads);
+    let blocks = Literal::u32_unsuffixed(min_blocks);
+    quote!(#[kernel] #[launch_bounds(#threads, #blocks)])
+}
+
+/// A shared array of the block, 16-byte aligned and uninitialised.
+pub fn shared_static(name: &Ident, dtype: Dtype, elems: u32) -> TokenStream {
+    let element = element_type(dtype);
+    let elems = Literal::u32_unsuffixed(elems);
+    quote!(static mut #name: SharedArray<#element, #elems, 16> = SharedArray::UNINIT;)
+}
+
+/// The address of the first element of a shared array.
+pub fn shared_address(name: &Ident, dtype: Dtype) -> TokenStream {
+    let element = element_type(dtype);
+    quote!(&raw mut #name as *mut #element)
+}
+
+/// The thread's index in its block.
+pub fn thread_index() -> TokenStream {
+    quote!(thread::threadIdx_x())
+}
+
+/// The block's index in the grid.
+pub fn block_index() -> TokenStream {
+    quote!(thread::blockIdx_x())
+}
+
+/// The barrier of the block.
+pub fn barrier() -> TokenStream {
+    quote!(thread::sync_threads();)
+}
+
+/// Asks for the complete unrolling of the `while` after it.
+pub fn unroll() -> TokenStream {
+    quote!(#[unroll])
+}
+
+/// The Rust type of one element.
+pub fn element_type(dtype: Dtype) -> Ident {
+    match dtype {
+        Dtype::F32 => format_ident!("f32"),
+    }
+}
+
+/// The type of a kernel's pointer to a buffer.
+pub fn pointer_type(dtype: Dtype, usage: BufferUse) -> TokenStream {
+    let element = element_type(dtype);
+    match usage {
+        BufferUse::Read => quote!(*const #element),
+        BufferUse::Write => quote!(*mut #element),
+    }
+}
+
+/// The type under which the host borrows the loaded device module.
+pub fn loaded_module() -> TokenStream {
+    quote!(&device::LoadedModule)
+}
+
+/// The type under which the host borrows the caller's stream.
+pub fn stream() -> TokenStream {
+    quote!(&cuda_core::CudaStream)
+}
+
+/// The type under which the host borrows a buffer.
+pub fn buffer(dtype: Dtype, usage: BufferUse) -> TokenStream {
+    let element = element_type(dtype);
+    match usage {
+        BufferUse::Read => quote!(&cuda_core::DeviceBuffer<#element>),
+        BufferUse::Write => quote!(&mut cuda_core::DeviceBuffer<#element>),
+    }
+}
+
+/// The driver's own error.
+pub fn driver_error() -> TokenStream {
+    quote!(cuda_core::DriverError)
+}
+
+/// A buffer's element count on the host.
+pub fn buffer_length(buffer: &Ident) -> TokenStream {
+    quote!(#buffer.len())
+}
+
+/// A buffer's device address on the host, a `u64`.
+pub fn buffer_address(buffer: &Ident) -> TokenStream {
+    quote!(#buffer.cu_deviceptr())
+}
+
+/// A one-dimensional launch; shared memory is static, so none is asked for here.
+pub fn launch_config(blocks: &TokenStream, block_threads: u32) -> TokenStream {
+    let threads = Literal::u32_unsuffixed(block_threads);
+    quote! {
+        cuda_core::LaunchConfig {
+            grid_dim: (#blocks, 1, 1),
+            block_dim: (#threads, 1, 1),
+            shared_mem_bytes: 0,
+        }
+    }
+}

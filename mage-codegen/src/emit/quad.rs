@@ -1,0 +1,58 @@
+//! Sixteen bytes in one access. The spelling is what cuda-oxide 29396b7f needs: a 16-byte struct
+//! is read lane by lane, a `u128` in one piece (256 `ld.shared.b32` against 64
+//! `ld.shared.v2.b64` in one kernel).
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// The value of the four elements at `address`, an array.
+pub fn read(address: &TokenStream) -> TokenStream {
+    quote!(Quad::read(#address))
+}
+
+/// Writes an array of four elements to `address`.
+pub fn write(address: &TokenStream, elements: &TokenStream) -> TokenStream {
+    quote!(Quad::write(#address, #elements);)
+}
+
+/// The type that the two calls belong to, with those of its functions that are used.
+pub fn definition(reads: bool, writes: bool) -> TokenStream {
+    if !reads && !writes {
+        return TokenStream::new();
+    }
+    let read = reads.then(|| {
+        quote! {
+            /// One `u128`, because the compiler would read the lanes of a struct one by one.
+            #[inline(always)]
+            unsafe fn read(from: *const f32) -> [f32; 4] {
+                let bits = unsafe { *(from as *const u128) };
+                [
+                    f32::from_bits(bits as u32),
+                    f32::from_bits((bits >> 32) as u32),
+                    f32::from_bits((bits >> 64) as u32),
+                    f32::from_bits((bits >> 96) as u32),
+                ]
+            }
+        }
+    });
+    let write = writes.then(|| {
+        quote! {
+            /// As one `u128` as well, so that a staged value is the same in memory and registers.
+            #[inline(always)]
+            unsafe fn write(to: *mut f32, elements: [f32; 4]) {
+                let [first, second, third, fourth] = elements;
+                let bits = first.to_bits() as u128
+                    | (second.to_bits() as u128) << 32
+                    | (third.to_bits() as u128) << 64
+                    | (fourth.to_bits() as u128) << 96;
+                unsafe { *(to as *mut u128) = bits }
+            }
+        }
+    });
+    quote! {
+        /// Four elements that move in one 16-byte access.
+        struct Quad;
+
+        impl Quad { #read #write }
+    }
+}

@@ -1,0 +1,76 @@
+//! One requirement of `launch`: the checked product it needs, the test, and the error.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::error::refusal;
+use super::value::{Names, Wanted, checked_product, condition, number, unchecked};
+use crate::kernel::{HostError, HostExpr, HostPred};
+
+/// Returns the error unless the condition holds. Every product in it is multiplied with a check
+/// and has a name afterwards.
+pub fn require(names: &mut Names<'_>, that: &HostPred, error: &HostError) -> TokenStream {
+    let Some(overflow) = refusal(names, error) else {
+        return TokenStream::new();
+    };
+    let mut tokens = TokenStream::new();
+    let products: Vec<&HostExpr> =
+        values(that).into_iter().flat_map(|expr| unchecked(names, expr)).collect();
+    for product in products {
+        let (HostExpr::Product(factors), None) = (product, names.bound(product)) else {
+            continue;
+        };
+        let checked = checked_product(names, factors);
+        let name = names.fresh(&wish(names, error, factors));
+        names.bind(product, name.clone());
+        if let HostPred::AtMost(whole, limit) = that
+            && whole == product
+        {
+            let limit = number(*limit);
+            let within = quote!(#checked.filter(|#name| *#name <= #limit));
+            tokens.extend(quote!(let Some(#name) = #within else { #overflow };));
+            return tokens;
+        }
+        tokens.extend(quote!(let Some(#name) = #checked else { #overflow };));
+    }
+    let fails = condition(names, that, Wanted::Fails);
+    let refusal = refusal(names, error);
+    quote!(#tokens if #fails { #refusal })
+}
+
+/// The values that a condition compares.
+fn values(pred: &HostPred) -> Vec<&HostExpr> {
+    match pred {
+        HostPred::AtMost(expr, _)
+        | HostPred::MultipleOf(expr, _)
+        | HostPred::IsZero(expr)
+        | HostPred::LengthIs(_, expr) => vec![expr],
+        HostPred::Equal(left, right) => vec![left, right],
+        HostPred::AlignedTo(..) => Vec::new(),
+        HostPred::All(all) => all.iter().flat_map(values).collect(),
+    }
+}
+
+/// What a checked product is called.
+fn wish(names: &Names<'_>, error: &HostError, factors: &[HostExpr]) -> String {
+    match error {
+        HostError::SizeOverflow { buffer } | HostError::LengthMismatch { buffer } => {
+            format!("{}_elems", names.module.buffers[buffer.0].ident)
+        }
+        HostError::LaunchLimit { what, .. } if what.contains("blocks") => "blocks".to_string(),
+        HostError::LaunchLimit { what, .. } if what.contains("steps") => "steps".to_string(),
+        HostError::LaunchLimit { .. }
+        | HostError::ExtentLimit { .. }
+        | HostError::FixedExtent { .. }
+        | HostError::ExtentMismatch { .. } => merged(names, factors),
+    }
+}
+
+/// The product of labels that are one mode together: `a` and `b` give `ab_extent`.
+fn merged(names: &Names<'_>, factors: &[HostExpr]) -> String {
+    let labels = factors.iter().map(|factor| match factor {
+        HostExpr::Extent(label) => names.module.labels[*label].ident.as_str(),
+        HostExpr::Const(_) | HostExpr::Product(_) | HostExpr::CeilDiv(..) => "",
+    });
+    format!("{}_extent", labels.collect::<String>())
+}

@@ -1,0 +1,245 @@
+//! Statements of kernels as Rust.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::scope::Scope;
+use super::{expr, oxide, quad};
+use crate::kernel::walk;
+use crate::kernel::{
+    BinOp, Expr, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value, VarId, Width,
+};
+
+/// A statement list, without braces.
+pub fn block(scope: &Scope<'_>, body: &[Stmt]) -> TokenStream {
+    body.iter().enumerate().map(|(at, stmt)| statement(scope, body, at, stmt)).collect()
+}
+
+/// A register array's first value, for an array that no `Fill` declares in the right place.
+pub fn hoisted(scope: &Scope<'_>, array: RegId) -> TokenStream {
+    let name = scope.array(array);
+    let value = filled(scope, array, 0.0);
+    quote!(let mut #name = #value;)
+}
+
+fn statement(scope: &Scope<'_>, body: &[Stmt], at: usize, stmt: &Stmt) -> TokenStream {
+    match stmt {
+        Stmt::Let { var, value } => first_value(scope, *var, value),
+        Stmt::Assign { var, value } => assign(scope, *var, value),
+        Stmt::Fill { reg, value } => {
+            let name = scope.array(*reg);
+            let value = filled(scope, *reg, *value);
+            let mutable = scope.is_changed(*reg).then(|| quote!(mut));
+            let declared = scope.declares(body, at, *reg).then(|| quote!(let #mutable));
+            quote!(#declared #name = #value;)
+        }
+        Stmt::For { var, begin, end, step, unroll, body } => {
+            let unroll = unroll.then(oxide::unroll);
+            let inner = block(scope, body);
+            let name = scope.var(*var);
+            let start = counter(scope, *var, begin, end);
+            let end = expr::expr(scope, end);
+            let step = Literal::u32_unsuffixed(*step);
+            quote!(#start #unroll while #name < #end { #inner #name += #step; })
+        }
+        Stmt::If { when, then, otherwise } => {
+            let when = expr::pred(scope, when);
+            let then = block(scope, then);
+            let otherwise = (!otherwise.is_empty()).then(|| {
+                let otherwise = block(scope, otherwise);
+                quote!(else { #otherwise })
+            });
+            quote!(if #when { #then } #otherwise)
+        }
+        Stmt::Barrier => oxide::barrier(),
+        Stmt::Load { to, from, width, when } => load(scope, to, from, *width, when.as_ref()),
+        Stmt::Store { to, from, width, when } => {
+            let store = store(scope, to, from, *width);
+            match when {
+                None => store,
+                Some(when) => {
+                    let when = expr::pred(scope, when);
+                    quote!(if #when { #store })
+                }
+            }
+        }
+        Stmt::Compute { to, value } => compute(scope, to, value),
+    }
+}
+
+/// A variable that starts from numbers alone shows its type; others have their operands' type.
+fn first_value(scope: &Scope<'_>, var: VarId, value: &Expr) -> TokenStream {
+    let name = scope.var(var);
+    let mutable = scope.kernel.var(var).mutable.then(|| quote!(mut));
+    let shown = shown_type(scope.kernel.var(var).ty, &[value]);
+    let value = expr::expr(scope, value);
+    quote!(let #mutable #name #shown = #value;)
+}
+
+fn counter(scope: &Scope<'_>, var: VarId, begin: &Expr, end: &Expr) -> TokenStream {
+    let name = scope.var(var);
+    let shown = if scope.is_counter(var) {
+        None
+    } else {
+        shown_type(scope.kernel.var(var).ty, &[begin, end])
+    };
+    let begin = expr::expr(scope, begin);
+    quote!(let mut #name #shown = #begin;)
+}
+
+fn shown_type(ty: Ty, sources: &[&Expr]) -> Option<TokenStream> {
+    let is_number = |part: &Expr| match part {
+        Expr::Const { name, .. } => name.is_none(),
+        Expr::Binary(..) => true,
+        Expr::Var(_) | Expr::Thread | Expr::Block | Expr::Widen(_) | Expr::Narrow(_) => false,
+    };
+    let untyped = sources.iter().flat_map(|source| walk::parts(source)).all(is_number);
+    let ty = expr::ty(ty);
+    untyped.then(|| quote!(: #ty))
+}
+
+fn assign(scope: &Scope<'_>, var: VarId, value: &Expr) -> TokenStream {
+    let name = scope.var(var);
+    if let Expr::Binary(op, left, right) = value
+        && **left == Expr::Var(var)
+        && let Some(sign) = compound(*op)
+    {
+        let right = expr::expr(scope, right);
+        return quote!(#name #sign #right;);
+    }
+    let value = expr::expr(scope, value);
+    quote!(#name = #value;)
+}
+
+fn compound(op: BinOp) -> Option<TokenStream> {
+    match op {
+        BinOp::Add => Some(quote!(+=)),
+        BinOp::Sub => Some(quote!(-=)),
+        BinOp::Mul => Some(quote!(*=)),
+        BinOp::Div => Some(quote!(/=)),
+        BinOp::Rem => Some(quote!(%=)),
+        BinOp::Xor => Some(quote!(^=)),
+        BinOp::Min => None,
+    }
+}
+
+fn filled(scope: &Scope<'_>, array: RegId, value: f32) -> TokenStream {
+    let value = number(value);
+    let elems = Literal::u32_unsuffixed(scope.kernel.registers[array.0].elems);
+    quote!([#value; #elems])
+}
+
+/// A number with a point and a type: nothing else of an array of numbers says that it is `f32`.
+fn number(value: f32) -> TokenStream {
+    if value.is_nan() {
+        return quote!(f32::NAN);
+    }
+    let sign = value.is_sign_negative().then(|| quote!(-));
+    if value.is_infinite() {
+        return quote!(#sign f32::INFINITY);
+    }
+    let magnitude = value.abs();
+    let literal = format!("{magnitude:?}f32").parse::<Literal>();
+    let literal = literal.unwrap_or_else(|_| Literal::f32_suffixed(magnitude));
+    quote!(#sign #literal)
+}
+
+fn base(scope: &Scope<'_>, place: &Place) -> Ident {
+    match place.space {
+        Space::Global(buffer) => format_ident!("{}", scope.module.buffers[buffer.0].ident),
+        Space::Shared(array) => format_ident!("{}", scope.kernel.shared[array.0].name),
+    }
+}
+
+fn address(scope: &Scope<'_>, place: &Place) -> TokenStream {
+    let base = base(scope, place);
+    match place.offset {
+        Expr::Const { value: 0, name: None, .. } => quote!(#base),
+        Expr::Const { .. }
+        | Expr::Var(_)
+        | Expr::Thread
+        | Expr::Block
+        | Expr::Binary(..)
+        | Expr::Widen(_)
+        | Expr::Narrow(_) => {
+            let offset = expr::offset(scope, &place.offset);
+            quote!(#base.add(#offset))
+        }
+    }
+}
+
+fn load(
+    scope: &Scope<'_>,
+    to: &Reg,
+    from: &Place,
+    width: Width,
+    when: Option<&Pred>,
+) -> TokenStream {
+    let address = address(scope, from);
+    let (target, value, zero) = match width {
+        Width::One => (expr::register(scope, to), quote!(*#address), quote!(0.0)),
+        Width::Four => {
+            let registers = (0..4).map(|lane| expr::register_after(scope, to, lane));
+            (quote!([#(#registers),*]), quad::read(&address), quote!([0.0; 4]))
+        }
+    };
+    match when {
+        None => quote!(#target = #value;),
+        Some(when) => {
+            let when = expr::pred(scope, when);
+            quote!(#target = if #when { #value } else { #zero };)
+        }
+    }
+}
+
+fn store(scope: &Scope<'_>, to: &Place, from: &[Reg], width: Width) -> TokenStream {
+    let address = address(scope, to);
+    let values = from.iter().map(|reg| expr::register(scope, reg));
+    match width {
+        // A sum of three terms and a register do not fit one line.
+        Width::One if walk::parts(&to.offset).len() > 5 => {
+            let (base, at) = (base(scope, to), scope.at());
+            let offset = expr::offset(scope, &to.offset);
+            quote!(let #at = #offset; *#base.add(#at) = #(#values)*;)
+        }
+        Width::One => quote!(*#address = #(#values)*;),
+        Width::Four => quad::write(&address, &quote!([#(#values),*])),
+    }
+}
+
+fn compute(scope: &Scope<'_>, to: &Reg, value: &Value) -> TokenStream {
+    let target = expr::register(scope, to);
+    let show = |reg: &Reg| expr::register(scope, reg);
+    match value {
+        Value::Copy(from) => {
+            let from = show(from);
+            quote!(#target = #from;)
+        }
+        Value::Add(left, right) if left == to => {
+            let right = show(right);
+            quote!(#target += #right;)
+        }
+        Value::Mul(left, right) if left == to => {
+            let right = show(right);
+            quote!(#target *= #right;)
+        }
+        Value::Add(left, right) => {
+            let (left, right) = (show(left), show(right));
+            quote!(#target = #left + #right;)
+        }
+        Value::Mul(left, right) => {
+            let (left, right) = (show(left), show(right));
+            quote!(#target = #left * #right;)
+        }
+        // Not `f32::mul_add`: every method of f32 that cuda-oxide does not inline asks for
+        // libdevice, and then no PTX is written. It contracts a product and a sum by default.
+        Value::Fma(first, second, third) if third == to => {
+            let (first, second) = (show(first), show(second));
+            quote!(#target += #first * #second;)
+        }
+        Value::Fma(first, second, third) => {
+            let (first, second, third) = (show(first), show(second), show(third));
+            quote!(#target = #first * #second + #third;)
+        }
+    }
+}

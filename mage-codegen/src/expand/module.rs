@@ -1,0 +1,141 @@
+//! The module that an invocation becomes: its texts, the extents, the two ways to run it on the
+//! CPU, and the device half under the caller's feature `cuda-oxide`. Every path starts with `::`,
+//! so nothing in the caller's scope can change what it means.
+
+use mage_einsum::index::Extent;
+use mage_einsum::spec::Spec;
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use crate::kernel::{BufferUse, Label, Module};
+use crate::pipeline::Levels;
+use crate::{emit, schedule};
+
+/// `pub mod NAME { .. }` for one compiled specification.
+///
+/// # Errors
+///
+/// When emitted tokens are no items, which is a mistake of `emit`.
+pub fn module(spec: &Spec, levels: &Levels) -> Result<TokenStream, syn::Error> {
+    let name = format_ident!("{}", levels.module.name);
+    let about = about(spec);
+    let texts = texts(spec, levels);
+    let extents = emit::extents(&levels.module);
+    let reference = reference(&levels.module);
+    let emulate = emulate(&levels.module);
+    let device_half = device_half(&levels.module)?;
+    // The caller takes what he needs of the module, and his crate need not have the feature.
+    Ok(quote! {
+        #[doc = #about]
+        #[allow(dead_code, unexpected_cfgs)]
+        pub mod #name {
+            #texts
+            #extents
+            #reference
+            #emulate
+            #device_half
+        }
+    })
+}
+
+fn about(spec: &Spec) -> String {
+    let (notation, options) = (&spec.notation_text, spec.options.print());
+    if options.is_empty() {
+        return format!(" `{notation}`, made by `einsum_kernel!`.");
+    }
+    format!(" `{notation}` with `{options}`, made by `einsum_kernel!`.")
+}
+
+fn texts(spec: &Spec, levels: &Levels) -> TokenStream {
+    let notation = &spec.notation_text;
+    let options = spec.options.print();
+    let source = &levels.source;
+    let hash = emit::hash(source);
+    let explanation = schedule::print(&levels.schedule);
+    quote! {
+        /// The notation, as written.
+        pub const NOTATION: &str = #notation;
+        /// The options in canonical form; empty where all are the defaults.
+        pub const OPTIONS: &str = #options;
+        /// The emitted source file.
+        pub const SOURCE: &str = #source;
+        /// The hash of `SOURCE`, in hexadecimal.
+        pub const SOURCE_HASH: &str = #hash;
+        /// The schedule: the loop nest, and why it is as it is.
+        pub const EXPLANATION: &str = #explanation;
+    }
+}
+
+fn reference(module: &Module) -> TokenStream {
+    let operands: Vec<Ident> = operands(module).collect();
+    quote! {
+        /// The right values, from the oracle: f64 sums of the operands' products.
+        ///
+        /// # Errors
+        ///
+        /// When the operands' shapes do not fit the notation.
+        #[allow(clippy::too_many_arguments)]
+        pub fn reference(
+            #(#operands: ::mage::ndarray::ArrayViewD<'_, f32>),*
+        ) -> ::core::result::Result<::mage::oracle::Evaluation, ::mage::Diagnostics> {
+            ::mage::support::reference(NOTATION, OPTIONS, &[#(#operands),*])
+        }
+    }
+}
+
+fn emulate(module: &Module) -> TokenStream {
+    let operands: Vec<Ident> = operands(module).collect();
+    let is_given = module.labels.iter().any(|label| label.extent == Extent::Runtime);
+    let extents = is_given.then(|| quote!(extents: &Extents,));
+    let values = module.labels.iter().map(extent);
+    quote! {
+        /// Runs the kernel on the CPU, in the emulator, after checking that what is run has the
+        /// embedded source.
+        ///
+        /// # Errors
+        ///
+        /// When an extent or a length does not fit.
+        #[allow(clippy::too_many_arguments)]
+        pub fn emulate(
+            #extents
+            #(#operands: &[f32]),*
+        ) -> ::core::result::Result<::std::vec::Vec<f32>, ::mage::EmulateError> {
+            let embedded = ::mage::support::Embedded {
+                notation: NOTATION,
+                options: OPTIONS,
+                source_hash: SOURCE_HASH,
+            };
+            ::mage::support::emulate(&embedded, &[#(#values),*], &[#(#operands),*])
+        }
+    }
+}
+
+/// The operands' names. Lowering gives no tensor the name `extents`.
+fn operands(module: &Module) -> impl Iterator<Item = Ident> {
+    let operands = module.buffers.iter().filter(|buffer| match buffer.usage {
+        BufferUse::Read => true,
+        BufferUse::Write => false,
+    });
+    operands.map(|buffer| format_ident!("{}", buffer.ident))
+}
+
+fn extent(label: &Label) -> TokenStream {
+    match label.extent {
+        Extent::Runtime => {
+            let field = format_ident!("{}", label.ident);
+            quote!(extents.#field)
+        }
+        Extent::Fixed(extent) => {
+            let extent = Literal::u32_unsuffixed(extent);
+            quote!(#extent)
+        }
+    }
+}
+
+/// Everything that names cuda-oxide's crates, item by item under the feature.
+fn device_half(module: &Module) -> Result<TokenStream, syn::Error> {
+    let launch = emit::launch_items(module);
+    let device = emit::device_module(module);
+    let items = syn::parse2::<syn::File>(quote!(#launch #device))?.items;
+    Ok(quote!(#(#[cfg(feature = "cuda-oxide")] #items)*))
+}
