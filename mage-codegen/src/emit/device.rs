@@ -4,14 +4,17 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::scope::Scope;
+use super::wrap::wrap;
 use super::{expr, oxide, quad, stmt};
 use crate::kernel::walk::{self, Constant};
-use crate::kernel::{Expr, Kernel, Module, Stmt, Width};
+use crate::kernel::{BinOp, Expr, Kernel, Module, Stmt, Width};
 
 /// The device module: `pub mod device`, which holds every kernel of `module`.
 pub fn device_module(module: &Module) -> TokenStream {
     let attribute = oxide::module_attribute();
-    let allow = unusual_case(module).then(|| quote!(#[allow(non_snake_case)]));
+    let case = unusual_case(module).then(|| quote!(#[allow(non_snake_case)]));
+    // The compiler leaves `div_ceil` as a call, as it does `min`.
+    let rounds = rounds_up(module).then(|| quote!(#[allow(clippy::manual_div_ceil)]));
     let imports = oxide::imports(names(module));
     let common = common_constants(module);
     let constants = common.iter().map(constant);
@@ -23,7 +26,8 @@ pub fn device_module(module: &Module) -> TokenStream {
     quote! {
         /// The kernels. `device::load` loads them into a context; [`launch`] starts them.
         #attribute
-        #allow
+        #case
+        #rounds
         pub mod device {
             #imports
             #(#constants)*
@@ -33,13 +37,29 @@ pub fn device_module(module: &Module) -> TokenStream {
     }
 }
 
+/// Whether a kernel divides and rounds up.
+fn rounds_up(module: &Module) -> bool {
+    let parts = module.kernels.iter().flat_map(walk::expressions).flat_map(walk::parts);
+    parts.into_iter().any(|part| match part {
+        Expr::Binary(BinOp::Div, left, _) => matches!(**left, Expr::Binary(BinOp::Add, ..)),
+        Expr::Binary(..)
+        | Expr::Const { .. }
+        | Expr::Var(_)
+        | Expr::Thread
+        | Expr::Block
+        | Expr::Widen(_)
+        | Expr::Narrow(_) => false,
+    })
+}
+
 /// Whether a label such as `I` gives names that Rust would rather see in lower case.
 pub fn unusual_case(module: &Module) -> bool {
     let labels = module.labels.iter().map(|label| &label.ident);
     let buffers = module.buffers.iter().map(|buffer| &buffer.ident);
     let kernels = module.kernels.iter().map(|kernel| &kernel.name);
     let vars = module.kernels.iter().flat_map(|kernel| &kernel.vars).map(|var| &var.name);
-    let arrays = module.kernels.iter().flat_map(|kernel| &kernel.registers).map(|array| &array.name);
+    let arrays =
+        module.kernels.iter().flat_map(|kernel| &kernel.registers).map(|array| &array.name);
     let mut names = labels.chain(buffers).chain(kernels).chain(vars).chain(arrays);
     names.any(|name| name.chars().any(char::is_uppercase))
 }
@@ -47,7 +67,7 @@ pub fn unusual_case(module: &Module) -> bool {
 fn kernel(module: &Module, kernel: &Kernel, common: &[Constant]) -> TokenStream {
     let scope = Scope::new(module, kernel);
     let name = format_ident!("{}", kernel.name);
-    let summary = format!(" {}", kernel.summary);
+    let summary = wrap(&kernel.summary, "").into_iter().map(|line| format!(" {line}"));
     let attributes = oxide::kernel_attributes(kernel.block_threads, kernel.min_blocks);
     let parameters = parameters(&scope);
     let crowded = (parameters.len() > 7).then(|| quote!(#[allow(clippy::too_many_arguments)]));
@@ -57,7 +77,7 @@ fn kernel(module: &Module, kernel: &Kernel, common: &[Constant]) -> TokenStream 
     let hoisted = scope.hoisted().into_iter().map(|array| stmt::hoisted(&scope, array));
     let body = stmt::block(&scope, &kernel.body);
     quote! {
-        #[doc = #summary]
+        #(#[doc = #summary])*
         ///
         /// # Safety
         ///

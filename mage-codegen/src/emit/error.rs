@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::oxide;
-use super::value::{Names, value};
+use super::value::{Names, constant, value};
 use crate::kernel::{HostError, HostStep, Module, Piece, wording};
 
 /// A variant of `LaunchError` with a message, in the order of the text.
@@ -27,9 +27,8 @@ pub fn error(module: &Module) -> TokenStream {
     let docs = kinds.iter().map(|kind| doc(*kind));
     let names: Vec<Ident> = kinds.iter().map(|kind| name(*kind)).collect();
     let driver = oxide::driver_error();
-    let messages = (!names.is_empty()).then(|| {
-        quote!(#(LaunchError::#names(message))|* => f.write_str(message),)
-    });
+    let messages = (!names.is_empty())
+        .then(|| quote!(#(LaunchError::#names(message))|* => f.write_str(message),));
     quote! {
         /// Why `launch` refused. The text names the label or the buffer, both sides and the limit.
         #[derive(Debug)]
@@ -63,13 +62,15 @@ pub fn refusal(names: &Names<'_>, error: &HostError) -> Option<TokenStream> {
                 words.push_str(&text.replace('{', "{{").replace('}', "}}"));
                 continue;
             }
-            Piece::Value(expr) => match names.bound(&expr) {
-                Some(name) => {
-                    words.push_str(&format!("{{{name}}}"));
+            Piece::Value(expr) => {
+                let known = constant(names, &expr).map(|number| number.to_string());
+                let named = || names.bound(&expr).map(|name| format!("{{{name}}}"));
+                if let Some(words_of) = known.or_else(named) {
+                    words.push_str(&words_of);
                     continue;
                 }
-                None => value(names, &expr),
-            },
+                value(names, &expr)
+            }
             Piece::Length(buffer) => oxide::buffer_length(&names.buffer(buffer)),
         };
         words.push_str("{}");

@@ -65,28 +65,17 @@ pub fn offset(scope: &Scope<'_>, offset: &Expr) -> TokenStream {
 /// One register: an element of a local array.
 pub fn register(scope: &Scope<'_>, reg: &Reg) -> TokenStream {
     let array = scope.array(reg.array);
-    let counted = walk::parts(&reg.at)
-        .into_iter()
-        .any(|part| matches!(part, Expr::Var(var) if scope.is_counter(*var)));
-    let at = if counted { expr(scope, &reg.at) } else { offset(scope, &reg.at) };
+    let at = register_index(scope, reg);
     quote!(#array[#at])
 }
 
-/// The register so many elements after `reg`.
-pub fn register_after(scope: &Scope<'_>, reg: &Reg, elems: u32) -> TokenStream {
-    let at = match &reg.at {
-        Expr::Const { value, name: None, ty } => {
-            Expr::Const { value: value + u64::from(elems), name: None, ty: *ty }
-        }
-        Expr::Const { .. }
-        | Expr::Var(_)
-        | Expr::Thread
-        | Expr::Block
-        | Expr::Binary(..)
-        | Expr::Widen(_)
-        | Expr::Narrow(_) => reg.at.clone().plus(Expr::u32(elems)),
-    };
-    register(scope, &Reg { array: reg.array, at })
+/// The place of a register in its array, a `usize`: counters are that already.
+pub fn register_index(scope: &Scope<'_>, reg: &Reg) -> TokenStream {
+    let is_counter = |part: &Expr| matches!(part, Expr::Var(var) if scope.is_counter(*var));
+    if walk::parts(&reg.at).into_iter().any(is_counter) {
+        return expr(scope, &reg.at);
+    }
+    offset(scope, &reg.at)
 }
 
 /// A predicate, as the condition of an `if`.

@@ -11,7 +11,7 @@ use crate::kernel::{Label, Module};
 
 /// The struct `Extents`, absent when every extent is fixed, and the constants.
 pub fn extents(module: &Module) -> TokenStream {
-    let constants = module.labels.iter().filter_map(constant);
+    let constants = module.labels.iter().filter_map(|label| constant(module, label));
     let fields: Vec<TokenStream> = module.labels.iter().filter_map(field).collect();
     let allow = unusual_case(module).then(|| quote!(#[allow(non_snake_case)]));
     let record = (!fields.is_empty()).then(|| {
@@ -42,9 +42,12 @@ pub fn unpacked(names: &Names<'_>, extents: &Ident) -> TokenStream {
     quote!(let Extents { #(#fields),* } = *#extents;)
 }
 
-/// The name of a constant that holds a fixed extent.
-pub fn constant_name(label: &Label) -> Ident {
-    format_ident!("EXTENT_{}", label.ident)
+/// The name of a constant that holds a fixed extent: `i` and `I`, both fixed, keep their case.
+pub fn constant_name(module: &Module, label: &Label) -> Ident {
+    let upper = label.ident.to_uppercase();
+    let alike = module.labels.iter().filter(|other| other.ident.to_uppercase() == upper).count();
+    let stem = if alike == 1 { &upper } else { &label.ident };
+    format_ident!("{stem}_EXTENT")
 }
 
 fn field(label: &Label) -> Option<TokenStream> {
@@ -58,16 +61,15 @@ fn field(label: &Label) -> Option<TokenStream> {
     }
 }
 
-fn constant(label: &Label) -> Option<TokenStream> {
+fn constant(module: &Module, label: &Label) -> Option<TokenStream> {
     match label.extent {
         Extent::Runtime => None,
         Extent::Fixed(extent) => {
             let doc = format!(" Extent of label `{}`, fixed by the option `extents`.", label.name);
-            let name = constant_name(label);
+            let name = constant_name(module, label);
             let extent = Literal::u32_unsuffixed(extent);
-            // `i` and `I` keep their own case, so that both can be fixed.
-            let allow = label.ident.chars().any(char::is_lowercase);
-            let allow = allow.then(|| quote!(#[allow(non_upper_case_globals)]));
+            let unusual = name.to_string().chars().any(char::is_lowercase);
+            let allow = unusual.then(|| quote!(#[allow(non_upper_case_globals)]));
             Some(quote!(#[doc = #doc] #allow pub const #name: usize = #extent;))
         }
     }

@@ -3,9 +3,10 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
+use super::condition::{Wanted, condition};
 use super::device::unusual_case;
 use super::require::require;
-use super::value::{Names, Wanted, condition, value};
+use super::value::{Names, constant, value};
 use super::{expr, extents, oxide};
 use crate::kernel::{Arm, HostExpr, HostStep, Kernel, Module, Ty};
 
@@ -22,7 +23,7 @@ pub fn launch(module: &Module) -> TokenStream {
     let mut names = Names::new(module);
     let (loaded, stream) = (names.fresh("module"), names.fresh("stream"));
     let driver = Driver { module: &loaded, stream: &stream, config: &names.fresh("config") };
-    let body = body(&mut names, driver, &module.host);
+    let body = steps(&mut names, driver, &module.host, End::Result);
     let (loaded_type, stream_type) = (oxide::loaded_module(), oxide::stream());
     let extents = names.fresh("extents");
     let given = extents::are_given(module);
@@ -57,46 +58,46 @@ pub fn launch(module: &Module) -> TokenStream {
     }
 }
 
-/// The steps and the value of the block they stand in: the last launch's own result where that
-/// is the last step.
-fn body(names: &mut Names<'_>, driver: Driver<'_>, steps: &[HostStep]) -> TokenStream {
-    match steps.split_last() {
-        Some((HostStep::Launch { kernel, blocks }, before)) => {
-            let before = self::steps(names, driver, before);
-            let call = call(names, driver, &names.module.kernels[*kernel], blocks);
-            quote!(#before #call)
-        }
-        Some((HostStep::Select(arms), before)) => {
-            let before = self::steps(names, driver, before);
-            let select = select(names, arms, |names, arm| body(names, driver, &arm.steps));
-            quote!(#before #select)
-        }
-        Some((HostStep::Require { .. } | HostStep::ReturnIf(_), _)) | None => {
-            let all = self::steps(names, driver, steps);
-            quote!(#all Ok(()))
-        }
-    }
+/// What a list of steps comes to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The function's result: the last launch's own, where that is the last step.
+    Result,
+    /// Nothing; more steps follow.
+    Nothing,
 }
 
-fn steps(names: &mut Names<'_>, driver: Driver<'_>, list: &[HostStep]) -> TokenStream {
+fn steps(names: &mut Names<'_>, driver: Driver<'_>, steps: &[HostStep], end: End) -> TokenStream {
     let mut tokens = TokenStream::new();
-    for step in list {
+    for (at, step) in steps.iter().enumerate() {
+        let later = &steps[at + 1..];
+        let here = if later.is_empty() { end } else { End::Nothing };
         tokens.extend(match step {
-            HostStep::Require { that, error } => require(names, that, error),
+            HostStep::Require { that, error } => require(names, that, error, later),
             HostStep::ReturnIf(pred) => {
                 let when = condition(names, pred, Wanted::Holds);
                 quote!(if #when { return Ok(()); })
             }
             HostStep::Select(arms) => {
-                select(names, arms, |names, arm| steps(names, driver, &arm.steps))
+                select(names, arms, |names, arm| self::steps(names, driver, &arm.steps, here))
             }
             HostStep::Launch { kernel, blocks } => {
                 let call = call(names, driver, &names.module.kernels[*kernel], blocks);
-                quote!(#call?;)
+                match here {
+                    End::Result => call,
+                    End::Nothing => quote!(#call?;),
+                }
             }
         });
     }
-    tokens
+    match (end, steps.last()) {
+        (End::Nothing, _) | (End::Result, Some(HostStep::Launch { .. } | HostStep::Select(_))) => {
+            tokens
+        }
+        (End::Result, Some(HostStep::Require { .. } | HostStep::ReturnIf(_)) | None) => {
+            quote!(#tokens Ok(()))
+        }
+    }
 }
 
 fn select<'m>(
@@ -121,12 +122,7 @@ fn select<'m>(
     }
 }
 
-fn call(
-    names: &Names<'_>,
-    driver: Driver<'_>,
-    kernel: &Kernel,
-    blocks: &HostExpr,
-) -> TokenStream {
+fn call(names: &Names<'_>, driver: Driver<'_>, kernel: &Kernel, blocks: &HostExpr) -> TokenStream {
     let Driver { module, stream, config } = driver;
     let name = format_ident!("{}", kernel.name);
     let blocks = narrowed(names, blocks);
@@ -151,8 +147,8 @@ fn call(
 /// A value that an earlier check keeps below 2^32.
 fn narrowed(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
     let u32 = expr::ty(Ty::U32);
-    if let HostExpr::Const(number) = expr {
-        let number = Literal::u64_unsuffixed(*number);
+    if let Some(number) = constant(names, expr) {
+        let number = Literal::u64_unsuffixed(number);
         return quote!(#number);
     }
     let value = value(names, expr);

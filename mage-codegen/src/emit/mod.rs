@@ -4,15 +4,19 @@
 
 mod header;
 mod layout;
+mod wrap;
 mod device;
 mod scope;
 mod stmt;
+mod access;
 mod expr;
 mod quad;
 mod extents;
 mod error;
 mod launch;
 mod require;
+mod mention;
+mod condition;
 mod value;
 mod oxide;
 

@@ -5,9 +5,14 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The value of the four elements at `address`, an array.
-pub fn read(address: &TokenStream) -> TokenStream {
+/// The sixteen bytes at `address`, a `u128`.
+pub fn bits(address: &TokenStream) -> TokenStream {
     quote!(Quad::read(#address))
+}
+
+/// The four elements of sixteen bytes, an array.
+pub fn elements(bits: &TokenStream) -> TokenStream {
+    quote!(Quad::elements(#bits))
 }
 
 /// Writes an array of four elements to `address`.
@@ -24,13 +29,19 @@ pub fn definition(reads: bool, writes: bool) -> TokenStream {
         quote! {
             /// One `u128`, because the compiler would read the lanes of a struct one by one.
             #[inline(always)]
-            unsafe fn read(from: *const f32) -> [f32; 4] {
-                let bits = unsafe { *(from as *const u128) };
+            unsafe fn read(from: *const f32) -> u128 {
+                unsafe { *(from as *const u128) }
+            }
+
+            /// The four elements. The shifts have the type of what they shift, because the
+            /// compiler folds no others.
+            #[inline(always)]
+            fn elements(bits: u128) -> [f32; 4] {
                 [
                     f32::from_bits(bits as u32),
-                    f32::from_bits((bits >> 32) as u32),
-                    f32::from_bits((bits >> 64) as u32),
-                    f32::from_bits((bits >> 96) as u32),
+                    f32::from_bits((bits >> 32_u128) as u32),
+                    f32::from_bits((bits >> 64_u128) as u32),
+                    f32::from_bits((bits >> 96_u128) as u32),
                 ]
             }
         }

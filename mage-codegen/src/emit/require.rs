@@ -3,13 +3,20 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use super::condition::{Wanted, condition};
 use super::error::refusal;
-use super::value::{Names, Wanted, checked_product, condition, number, unchecked};
-use crate::kernel::{HostError, HostExpr, HostPred};
+use super::mention::is_mentioned;
+use super::value::{Names, checked_product, number, unchecked};
+use crate::kernel::{HostError, HostExpr, HostPred, HostStep};
 
-/// Returns the error unless the condition holds. Every product in it is multiplied with a check
-/// and has a name afterwards.
-pub fn require(names: &mut Names<'_>, that: &HostPred, error: &HostError) -> TokenStream {
+/// Returns the error unless the condition holds. A product in it is multiplied with a check and
+/// has a name afterwards, if a later step uses it.
+pub fn require(
+    names: &mut Names<'_>,
+    that: &HostPred,
+    error: &HostError,
+    later: &[HostStep],
+) -> TokenStream {
     let Some(overflow) = refusal(names, error) else {
         return TokenStream::new();
     };
@@ -21,21 +28,37 @@ pub fn require(names: &mut Names<'_>, that: &HostPred, error: &HostError) -> Tok
             continue;
         };
         let checked = checked_product(names, factors);
+        let limit = limit_of(that, product);
+        if let Some(limit) = &limit
+            && !is_mentioned(names.module, later, product)
+        {
+            return quote!(#tokens if #checked.is_none_or(|need| need > #limit) { #overflow });
+        }
         let name = names.fresh(&wish(names, error, factors));
         names.bind(product, name.clone());
-        if let HostPred::AtMost(whole, limit) = that
-            && whole == product
-        {
-            let limit = number(*limit);
-            let within = quote!(#checked.filter(|#name| *#name <= #limit));
-            tokens.extend(quote!(let Some(#name) = #within else { #overflow };));
-            return tokens;
-        }
-        tokens.extend(quote!(let Some(#name) = #checked else { #overflow };));
+        let Some(limit) = limit else {
+            tokens.extend(quote!(let Some(#name) = #checked else { #overflow };));
+            continue;
+        };
+        let within = quote!(#checked.filter(|#name| *#name <= #limit));
+        return quote!(#tokens let Some(#name) = #within else { #overflow };);
     }
     let fails = condition(names, that, Wanted::Fails);
     let refusal = refusal(names, error);
     quote!(#tokens if #fails { #refusal })
+}
+
+/// The limit, for a condition that compares `product` with one and does nothing else.
+fn limit_of(pred: &HostPred, product: &HostExpr) -> Option<TokenStream> {
+    match pred {
+        HostPred::AtMost(whole, limit) => (whole == product).then(|| number(*limit)),
+        HostPred::MultipleOf(..)
+        | HostPred::IsZero(_)
+        | HostPred::Equal(..)
+        | HostPred::LengthIs(..)
+        | HostPred::AlignedTo(..)
+        | HostPred::All(_) => None,
+    }
 }
 
 /// The values that a condition compares.

@@ -17,18 +17,27 @@ pub struct Scope<'m> {
     pub kernel: &'m Kernel,
     /// Loop variables that only pick registers: Rust infers `usize` for them, without a cast.
     counters: BTreeSet<VarId>,
-    at: Ident,
+    /// Locals that the IR does not know.
+    pub locals: Locals,
+}
+
+/// Locals for what needs a line of its own, under names that nothing in the kernel has.
+pub struct Locals {
+    /// The place of four registers.
+    pub at: Ident,
+    /// Four elements on their way from memory.
+    pub quad: Ident,
+    /// One element on its way to memory.
+    pub element: Ident,
 }
 
 impl<'m> Scope<'m> {
     /// Looks a kernel over before it is printed.
     pub fn new(module: &'m Module, kernel: &'m Kernel) -> Scope<'m> {
-        Scope { module, kernel, counters: counters(kernel), at: unused("at", module, kernel) }
-    }
-
-    /// A local that the IR does not know: an offset that needs a line of its own.
-    pub fn at(&self) -> &Ident {
-        &self.at
+        let [at, quad, element] =
+            ["at", "quad", "element"].map(|wish| unused(wish, module, kernel));
+        let locals = Locals { at, quad, element };
+        Scope { module, kernel, counters: counters(kernel), locals }
     }
 
     /// Whether `var` only picks registers.

@@ -1,14 +1,12 @@
 //! Statements of kernels as Rust.
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
 
 use super::scope::Scope;
-use super::{expr, oxide, quad};
+use super::{access, expr, oxide};
 use crate::kernel::walk;
-use crate::kernel::{
-    BinOp, Expr, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value, VarId, Width,
-};
+use crate::kernel::{BinOp, Expr, Reg, RegId, Stmt, Ty, Value, VarId};
 
 /// A statement list, without braces.
 pub fn block(scope: &Scope<'_>, body: &[Stmt]) -> TokenStream {
@@ -52,9 +50,11 @@ fn statement(scope: &Scope<'_>, body: &[Stmt], at: usize, stmt: &Stmt) -> TokenS
             quote!(if #when { #then } #otherwise)
         }
         Stmt::Barrier => oxide::barrier(),
-        Stmt::Load { to, from, width, when } => load(scope, to, from, *width, when.as_ref()),
+        Stmt::Load { to, from, width, when } => {
+            access::load(scope, to, from, *width, when.as_ref())
+        }
         Stmt::Store { to, from, width, when } => {
-            let store = store(scope, to, from, *width);
+            let store = access::store(scope, to, from, *width);
             match when {
                 None => store,
                 Some(when) => {
@@ -142,69 +142,6 @@ fn number(value: f32) -> TokenStream {
     let literal = format!("{magnitude:?}f32").parse::<Literal>();
     let literal = literal.unwrap_or_else(|_| Literal::f32_suffixed(magnitude));
     quote!(#sign #literal)
-}
-
-fn base(scope: &Scope<'_>, place: &Place) -> Ident {
-    match place.space {
-        Space::Global(buffer) => format_ident!("{}", scope.module.buffers[buffer.0].ident),
-        Space::Shared(array) => format_ident!("{}", scope.kernel.shared[array.0].name),
-    }
-}
-
-fn address(scope: &Scope<'_>, place: &Place) -> TokenStream {
-    let base = base(scope, place);
-    match place.offset {
-        Expr::Const { value: 0, name: None, .. } => quote!(#base),
-        Expr::Const { .. }
-        | Expr::Var(_)
-        | Expr::Thread
-        | Expr::Block
-        | Expr::Binary(..)
-        | Expr::Widen(_)
-        | Expr::Narrow(_) => {
-            let offset = expr::offset(scope, &place.offset);
-            quote!(#base.add(#offset))
-        }
-    }
-}
-
-fn load(
-    scope: &Scope<'_>,
-    to: &Reg,
-    from: &Place,
-    width: Width,
-    when: Option<&Pred>,
-) -> TokenStream {
-    let address = address(scope, from);
-    let (target, value, zero) = match width {
-        Width::One => (expr::register(scope, to), quote!(*#address), quote!(0.0)),
-        Width::Four => {
-            let registers = (0..4).map(|lane| expr::register_after(scope, to, lane));
-            (quote!([#(#registers),*]), quad::read(&address), quote!([0.0; 4]))
-        }
-    };
-    match when {
-        None => quote!(#target = #value;),
-        Some(when) => {
-            let when = expr::pred(scope, when);
-            quote!(#target = if #when { #value } else { #zero };)
-        }
-    }
-}
-
-fn store(scope: &Scope<'_>, to: &Place, from: &[Reg], width: Width) -> TokenStream {
-    let address = address(scope, to);
-    let values = from.iter().map(|reg| expr::register(scope, reg));
-    match width {
-        // A sum of three terms and a register do not fit one line.
-        Width::One if walk::parts(&to.offset).len() > 5 => {
-            let (base, at) = (base(scope, to), scope.at());
-            let offset = expr::offset(scope, &to.offset);
-            quote!(let #at = #offset; *#base.add(#at) = #(#values)*;)
-        }
-        Width::One => quote!(*#address = #(#values)*;),
-        Width::Four => quad::write(&address, &quote!([#(#values),*])),
-    }
 }
 
 fn compute(scope: &Scope<'_>, to: &Reg, value: &Value) -> TokenStream {

@@ -1,4 +1,4 @@
-//! Host values and conditions as Rust. A product that was checked once has a name from then on.
+//! Host values as Rust. A product that was checked once has a name from then on.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use mage_einsum::index::Extent;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{extents, oxide};
-use crate::kernel::{BufferId, HostExpr, HostPred, Module};
+use super::extents;
+use crate::kernel::{BufferId, HostExpr, Module};
 
 /// What the body of `launch` can name at some place.
 #[derive(Clone)]
@@ -26,8 +26,10 @@ impl<'m> Names<'m> {
         let mut names = Names { module, taken, extents: Vec::new(), checked: Vec::new() };
         for label in &module.labels {
             let name = match label.extent {
-                Extent::Runtime => names.fresh(&format!("{}_extent", label.ident)),
-                Extent::Fixed(_) => extents::constant_name(label),
+                Extent::Runtime => {
+                    names.fresh(&format!("{}_extent", label.ident.trim_end_matches('_')))
+                }
+                Extent::Fixed(_) => extents::constant_name(module, label),
             };
             names.extents.push(name);
         }
@@ -69,7 +71,7 @@ impl<'m> Names<'m> {
 
 /// The parts of `expr` that can overflow and were not checked, innermost first.
 pub fn unchecked<'e>(names: &Names<'_>, expr: &'e HostExpr) -> Vec<&'e HostExpr> {
-    if names.bound(expr).is_some() {
+    if names.bound(expr).is_some() || constant(names, expr).is_some() {
         return Vec::new();
     }
     match expr {
@@ -103,9 +105,29 @@ pub fn checked_product(names: &Names<'_>, factors: &[HostExpr]) -> TokenStream {
     }
 }
 
+/// The value, where it is made of numbers and fixed extents.
+pub fn constant(names: &Names<'_>, expr: &HostExpr) -> Option<u64> {
+    match expr {
+        HostExpr::Const(number) => Some(*number),
+        HostExpr::Extent(label) => match names.module.labels[*label].extent {
+            Extent::Fixed(extent) => Some(u64::from(extent)),
+            Extent::Runtime => None,
+        },
+        HostExpr::Product(factors) => factors
+            .iter()
+            .try_fold(1_u64, |product, factor| product.checked_mul(constant(names, factor)?)),
+        HostExpr::CeilDiv(inner, divisor) => {
+            constant(names, inner).map(|inner| inner.div_ceil(*divisor))
+        }
+    }
+}
+
 /// The value. A product that nothing checked stops at the largest number instead of wrapping, so
 /// that it is above every limit that it is compared with.
 pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
+    if let Some(number) = constant(names, expr) {
+        return self::number(number);
+    }
     if let Some(name) = names.bound(expr) {
         return quote!(#name);
     }
@@ -131,17 +153,17 @@ pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
 }
 
 /// The value as the receiver of a method: a bare number needs its type.
-fn receiver(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
-    match expr {
-        HostExpr::Const(number) => {
-            let number = Literal::usize_suffixed(usize::try_from(*number).unwrap_or(usize::MAX));
+pub fn receiver(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
+    match constant(names, expr) {
+        Some(number) => {
+            let number = Literal::usize_suffixed(usize::try_from(number).unwrap_or(usize::MAX));
             quote!(#number)
         }
-        HostExpr::Extent(_) | HostExpr::Product(_) | HostExpr::CeilDiv(..) => value(names, expr),
+        None => value(names, expr),
     }
 }
 
-/// A number, under its usual name where it is the largest of a type.
+/// A number, under its usual name where it is the largest of a type or a large power of two.
 pub fn number(number: u64) -> TokenStream {
     if number == u64::from(u32::MAX) {
         return quote!(u32::MAX as usize);
@@ -156,99 +178,10 @@ pub fn number(number: u64) -> TokenStream {
     if number == i64::MAX.unsigned_abs() / 4 {
         return quote!(isize::MAX as usize / 4);
     }
+    if number.is_power_of_two() && number > u64::from(u16::MAX) {
+        let bits = Literal::u32_unsuffixed(number.trailing_zeros());
+        return quote!(1 << #bits);
+    }
     let number = Literal::u64_unsuffixed(number);
     quote!(#number)
-}
-
-/// The condition, or its opposite where `holds` is false.
-pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStream {
-    let value = |expr| value(names, expr);
-    let equal = match wanted {
-        Wanted::Holds => quote!(==),
-        Wanted::Fails => quote!(!=),
-    };
-    match (pred, wanted) {
-        (HostPred::AtMost(expr, limit), Wanted::Holds) => {
-            let (expr, limit) = (value(expr), number(*limit));
-            quote!(#expr <= #limit)
-        }
-        (HostPred::AtMost(expr, limit), Wanted::Fails) => {
-            let (expr, limit) = (value(expr), number(*limit));
-            quote!(#expr > #limit)
-        }
-        (HostPred::MultipleOf(expr, divisor), _) => {
-            let (expr, divisor) = (value(expr), number(*divisor));
-            quote!(#expr % #divisor #equal 0)
-        }
-        (HostPred::IsZero(expr), _) => zero(names, expr, wanted),
-        (HostPred::Equal(left, right), _) => {
-            let (left, right) = (value(left), value(right));
-            quote!(#left #equal #right)
-        }
-        (HostPred::LengthIs(buffer, expr), _) => {
-            let length = oxide::buffer_length(&names.buffer(*buffer));
-            let expr = value(expr);
-            quote!(#length #equal #expr)
-        }
-        (HostPred::AlignedTo(buffer, bytes), _) => {
-            let address = oxide::buffer_address(&names.buffer(*buffer));
-            let bytes = Literal::u64_unsuffixed(*bytes);
-            quote!(#address % #bytes #equal 0)
-        }
-        (HostPred::All(all), _) => every(names, all, wanted),
-    }
-}
-
-/// Which side of a condition is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
-    /// It holds.
-    Holds,
-    /// It does not.
-    Fails,
-}
-
-/// A product is zero where a factor is, which needs no multiplication.
-fn zero(names: &Names<'_>, expr: &HostExpr, wanted: Wanted) -> TokenStream {
-    match (expr, wanted) {
-        (HostExpr::Product(factors), Wanted::Holds) if names.bound(expr).is_none() => {
-            let factors = factors.iter().map(|factor| zero(names, factor, wanted));
-            joined(factors.collect(), &quote!(||), &quote!(false))
-        }
-        (HostExpr::Product(factors), Wanted::Fails) if names.bound(expr).is_none() => {
-            let factors = factors.iter().map(|factor| zero(names, factor, wanted));
-            joined(factors.collect(), &quote!(&&), &quote!(true))
-        }
-        (_, Wanted::Holds) => {
-            let value = value(names, expr);
-            quote!(#value == 0)
-        }
-        (_, Wanted::Fails) => {
-            let value = value(names, expr);
-            quote!(#value != 0)
-        }
-    }
-}
-
-fn every(names: &Names<'_>, all: &[HostPred], wanted: Wanted) -> TokenStream {
-    let term = |one: &HostPred| {
-        let shown = condition(names, one, wanted);
-        match (one, wanted) {
-            // A product is zero where one factor or another is: an `||` among the `&&`.
-            (HostPred::IsZero(HostExpr::Product(_)), Wanted::Holds) => quote!((#shown)),
-            (_, _) => shown,
-        }
-    };
-    let terms = all.iter().map(term).collect();
-    match wanted {
-        Wanted::Holds => joined(terms, &quote!(&&), &quote!(true)),
-        Wanted::Fails => joined(terms, &quote!(||), &quote!(false)),
-    }
-}
-
-fn joined(terms: Vec<TokenStream>, by: &TokenStream, none: &TokenStream) -> TokenStream {
-    match terms.split_first() {
-        None => none.clone(),
-        Some((first, rest)) => quote!(#first #(#by #rest)*),
-    }
 }

@@ -24,10 +24,11 @@ pub fn module(spec: &Spec, levels: &Levels) -> Result<TokenStream, syn::Error> {
     let reference = reference(&levels.module);
     let emulate = emulate(&levels.module);
     let device_half = device_half(&levels.module)?;
-    // The caller takes what he needs of the module, and his crate need not have the feature.
+    // A caller takes what he needs of the module, his crate need not have the feature, and
+    // cuda-oxide's own additions to the device module have no documentation.
     Ok(quote! {
         #[doc = #about]
-        #[allow(dead_code, unexpected_cfgs)]
+        #[allow(dead_code, missing_docs, unexpected_cfgs)]
         pub mod #name {
             #texts
             #extents

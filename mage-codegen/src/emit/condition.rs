@@ -1,0 +1,116 @@
+//! Host conditions as Rust, as they are or negated.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use super::oxide;
+use super::value::{Names, constant, number, receiver, value};
+use crate::kernel::{HostExpr, HostPred};
+
+/// Which side of a condition is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// It holds.
+    Holds,
+    /// It does not.
+    Fails,
+}
+
+/// The condition, or its opposite.
+pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStream {
+    let value = |expr| value(names, expr);
+    let (equal, not) = match wanted {
+        Wanted::Holds => (quote!(==), None),
+        Wanted::Fails => (quote!(!=), Some(quote!(!))),
+    };
+    match (pred, wanted) {
+        (HostPred::AtMost(expr, limit), Wanted::Holds) => {
+            let (expr, limit) = (value(expr), number(*limit));
+            quote!(#expr <= #limit)
+        }
+        (HostPred::AtMost(expr, limit), Wanted::Fails) => {
+            let (expr, limit) = (value(expr), number(*limit));
+            quote!(#expr > #limit)
+        }
+        (HostPred::MultipleOf(expr, divisor), _) => {
+            let (expr, divisor) = (receiver(names, expr), number(*divisor));
+            quote!(#not #expr.is_multiple_of(#divisor))
+        }
+        (HostPred::IsZero(expr), _) => zero(names, expr, wanted),
+        (HostPred::Equal(left, right), _) => {
+            let (left, right) = (value(left), value(right));
+            quote!(#left #equal #right)
+        }
+        (HostPred::LengthIs(buffer, expr), _) => {
+            let length = oxide::buffer_length(&names.buffer(*buffer));
+            let expr = value(expr);
+            quote!(#length #equal #expr)
+        }
+        (HostPred::AlignedTo(buffer, bytes), _) => {
+            let address = oxide::buffer_address(&names.buffer(*buffer));
+            let bytes = Literal::u64_unsuffixed(*bytes);
+            quote!(#not #address.is_multiple_of(#bytes))
+        }
+        (HostPred::All(all), _) => every(names, all, wanted),
+    }
+}
+
+/// Whether the condition holds for the numbers in it alone, so that the text can do without it.
+fn is_plain(names: &Names<'_>, pred: &HostPred) -> bool {
+    match pred {
+        HostPred::AtMost(expr, limit) => constant(names, expr).is_some_and(|need| need <= *limit),
+        HostPred::MultipleOf(expr, divisor) => {
+            constant(names, expr).is_some_and(|number| number.is_multiple_of(*divisor))
+        }
+        HostPred::All(all) => all.iter().all(|one| is_plain(names, one)),
+        HostPred::IsZero(_)
+        | HostPred::Equal(..)
+        | HostPred::LengthIs(..)
+        | HostPred::AlignedTo(..) => false,
+    }
+}
+
+/// A product is zero where a factor is, which needs no multiplication.
+fn zero(names: &Names<'_>, expr: &HostExpr, wanted: Wanted) -> TokenStream {
+    match (expr, wanted) {
+        (HostExpr::Product(factors), Wanted::Holds) if names.bound(expr).is_none() => {
+            let factors = factors.iter().map(|factor| zero(names, factor, wanted));
+            joined(factors.collect(), &quote!(||), &quote!(false))
+        }
+        (HostExpr::Product(factors), Wanted::Fails) if names.bound(expr).is_none() => {
+            let factors = factors.iter().map(|factor| zero(names, factor, wanted));
+            joined(factors.collect(), &quote!(&&), &quote!(true))
+        }
+        (_, Wanted::Holds) => {
+            let value = value(names, expr);
+            quote!(#value == 0)
+        }
+        (_, Wanted::Fails) => {
+            let value = value(names, expr);
+            quote!(#value != 0)
+        }
+    }
+}
+
+fn every(names: &Names<'_>, all: &[HostPred], wanted: Wanted) -> TokenStream {
+    let term = |one: &HostPred| {
+        let shown = condition(names, one, wanted);
+        match (one, wanted) {
+            // A product is zero where one factor or another is: an `||` among the `&&`.
+            (HostPred::IsZero(HostExpr::Product(_)), Wanted::Holds) => quote!((#shown)),
+            (_, _) => shown,
+        }
+    };
+    let terms = all.iter().filter(|one| !is_plain(names, one)).map(term).collect();
+    match wanted {
+        Wanted::Holds => joined(terms, &quote!(&&), &quote!(true)),
+        Wanted::Fails => joined(terms, &quote!(||), &quote!(false)),
+    }
+}
+
+fn joined(terms: Vec<TokenStream>, by: &TokenStream, none: &TokenStream) -> TokenStream {
+    match terms.split_first() {
+        None => none.clone(),
+        Some((first, rest)) => quote!(#first #(#by #rest)*),
+    }
+}

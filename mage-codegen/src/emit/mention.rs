@@ -1,0 +1,39 @@
+//! Whether the host's steps use a value again, so that it deserves a name.
+
+use crate::kernel::{HostExpr, HostPred, HostStep, Module};
+
+/// Whether a step of `steps`, or a kernel that one launches, uses `value`.
+pub fn is_mentioned(module: &Module, steps: &[HostStep], value: &HostExpr) -> bool {
+    steps.iter().any(|step| match step {
+        HostStep::Require { that, error: _ } => in_pred(that, value),
+        HostStep::ReturnIf(when) => in_pred(when, value),
+        HostStep::Select(arms) => arms
+            .iter()
+            .any(|arm| in_pred(&arm.eligible, value) || is_mentioned(module, &arm.steps, value)),
+        HostStep::Launch { kernel, blocks } => {
+            let params = &module.kernels[*kernel].params;
+            in_expr(blocks, value) || params.iter().any(|param| in_expr(&param.value, value))
+        }
+    })
+}
+
+fn in_pred(pred: &HostPred, value: &HostExpr) -> bool {
+    match pred {
+        HostPred::AtMost(expr, _)
+        | HostPred::MultipleOf(expr, _)
+        | HostPred::IsZero(expr)
+        | HostPred::LengthIs(_, expr) => in_expr(expr, value),
+        HostPred::Equal(left, right) => in_expr(left, value) || in_expr(right, value),
+        HostPred::AlignedTo(..) => false,
+        HostPred::All(all) => all.iter().any(|one| in_pred(one, value)),
+    }
+}
+
+fn in_expr(expr: &HostExpr, value: &HostExpr) -> bool {
+    let inside = match expr {
+        HostExpr::Const(_) | HostExpr::Extent(_) => false,
+        HostExpr::Product(factors) => factors.iter().any(|factor| in_expr(factor, value)),
+        HostExpr::CeilDiv(inner, _) => in_expr(inner, value),
+    };
+    inside || expr == value
+}
