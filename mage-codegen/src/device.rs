@@ -19,7 +19,9 @@ pub struct Capability {
     pub sm_registers: u32,
     /// 32-bit registers of one thread.
     pub thread_registers: u32,
-    /// Registers are handed out to a warp in units of so many.
+    /// Schedulers of one multiprocessor, each with its share of the registers.
+    pub sm_schedulers: u32,
+    /// Registers are handed out to a thread of a warp in units of so many.
     pub register_unit: u32,
     /// Bytes of shared memory of one multiprocessor.
     pub sm_shared_bytes: u32,
@@ -66,6 +68,7 @@ const SM_89: Capability = Capability {
     sm_threads: 1536,
     sm_blocks: 24,
     sm_registers: 65_536,
+    sm_schedulers: 4,
     thread_registers: 255,
     register_unit: 8,
     sm_shared_bytes: 100 * 1024,
@@ -127,13 +130,14 @@ impl Capability {
     /// Residency of blocks of `threads` threads, `registers` registers a thread and
     /// `shared_bytes` of shared memory.
     ///
-    /// Source: CUDA C++ Programming Guide 13.0, "Multiprocessor Level" (registers are handed out
-    /// to whole warps).
+    /// Source: CUDA C++ Programming Guide 13.0, "Multiprocessor Level", and "Compute Capability
+    /// 8.x": a warp stays on one of four schedulers, so registers are counted a scheduler.
     pub fn residency(&self, threads: u32, registers: u32, shared_bytes: u32) -> Residency {
         let warps = threads.div_ceil(WARP_THREADS);
-        let warp_registers = registers.next_multiple_of(self.register_unit) * WARP_THREADS;
+        let warp_registers = registers.next_multiple_of(self.register_unit).max(1) * WARP_THREADS;
+        let scheduler_warps = self.sm_registers / self.sm_schedulers / warp_registers;
         let limits = [
-            (self.sm_registers / (warp_registers * warps).max(1), "registers"),
+            (self.sm_schedulers * scheduler_warps / warps, "registers"),
             (self.sm_shared_bytes / (shared_bytes + self.reserved_shared_bytes), "shared memory"),
             (self.sm_threads / (warps * WARP_THREADS), "threads"),
             (self.sm_blocks, "blocks"),

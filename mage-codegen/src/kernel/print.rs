@@ -61,6 +61,7 @@ fn print_kernel(out: &mut Lines, module: &Module, kernel: &Kernel) {
     for array in &kernel.registers {
         out.line(1, &format!("reg {}: {}[{}]", array.name, dtype(array.dtype), array.elems));
     }
+    out.line(0, "");
     stmt::body(out, 1, module, kernel, &kernel.body);
 }
 

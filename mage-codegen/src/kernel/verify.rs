@@ -6,6 +6,7 @@ mod expr;
 
 use std::collections::BTreeSet;
 
+use super::walk;
 use super::{BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module};
 
 /// Whether the module is well formed; otherwise the first mistake and its place.
@@ -54,6 +55,9 @@ fn verify_kernel(module: &Module, kernel: &Kernel) -> Result<(), String> {
         .chain(kernel.registers.iter().map(|array| &array.name))
         .chain(kernel.vars.iter().map(|var| &var.name));
     unique("name", names)?;
+    // `constants` lists a name once for each value it has.
+    let constants = walk::constants(kernel);
+    unique("constant", constants.iter().map(|constant| &constant.name))?;
     for param in &kernel.params {
         host_expr(module, &param.value)?;
     }

@@ -60,7 +60,7 @@ fn choose_launch(
                 let refusal = tile_refused(tile, &missing);
                 return Err(located(refusal, options, "tile").into());
             }
-            Ok(per_output(statement_idx, &missing))
+            Ok(per_output(statement_idx, statement, &missing))
         }
     }
 }
@@ -98,22 +98,25 @@ fn tile_refused(tile: &Tile, missing: &str) -> Diagnostic {
     .help("leave `tile` out")
 }
 
-fn per_output(statement: usize, missing: &str) -> Launch {
+fn per_output(statement_idx: usize, statement: &Statement, missing: &str) -> Launch {
     let strategy =
         PerOutput { block_threads: PER_OUTPUT_THREADS, chunk_terms: PER_OUTPUT_CHUNK };
-    let reasons = vec![
-        Reason {
-            decision: "one thread an output element".to_string(),
-            because: missing.to_string(),
-        },
-        Reason {
-            decision: format!("{PER_OUTPUT_THREADS} threads a block"),
-            because: "whole blocks of eight warps fill a multiprocessor".to_string(),
-        },
-        Reason {
-            decision: format!("partial sums of {PER_OUTPUT_CHUNK} terms"),
-            because: "a long f32 sum is taken in two levels, in a fixed order".to_string(),
-        },
+    let reason = |decision: &str, because: &str| Reason {
+        decision: decision.to_string(),
+        because: because.to_string(),
+    };
+    let mut reasons = vec![
+        reason("one thread an output element", missing),
+        reason(
+            &format!("{PER_OUTPUT_THREADS} threads a block"),
+            "whole blocks of eight warps fill a multiprocessor",
+        ),
     ];
-    Launch { statement, strategy: Strategy::PerOutput(strategy), reasons }
+    if !statement.reduced.is_empty() {
+        reasons.push(reason(
+            &format!("partial sums of {PER_OUTPUT_CHUNK} terms"),
+            "a long f32 sum is taken in two levels, in a fixed order",
+        ));
+    }
+    Launch { statement: statement_idx, strategy: Strategy::PerOutput(strategy), reasons }
 }

@@ -368,8 +368,8 @@ fn reasons(groups: &Groups, tiled: &Tiled, options: &Options, device: &Device) -
     reasons.push(reason(
         format!("registers for {} blocks a multiprocessor", tiled.min_blocks),
         format!(
-            "about {} registers a thread and {} bytes of shared memory; on the {} the {} bind",
-            resources.registers, resources.shared_bytes, device.name, resources.residency.bound_by
+            "about {} registers a thread and {} bytes of shared memory, bound by {} on the {}",
+            resources.registers, resources.shared_bytes, resources.residency.bound_by, device.name
         ),
     ));
     reasons

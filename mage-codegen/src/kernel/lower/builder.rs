@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mage_einsum::index::{Access, Dtype, Extent, ModeId, Program};
+use mage_einsum::index::{Access, Dtype, Extent, ModeId, Program, TensorId};
 
 use super::names::Names;
 use crate::kernel::walk;
@@ -25,7 +25,9 @@ pub struct Builder<'p> {
     extents: BTreeMap<ModeId, Expr>,
     registers: Vec<RegArray>,
     shared: Vec<SharedArray>,
-    strides: BTreeMap<(usize, ModeId), Expr>,
+    /// Keyed by the access: one tensor may be read under several sets of modes.
+    strides: BTreeMap<(TensorId, Vec<ModeId>, ModeId), Expr>,
+    thread: Option<Expr>,
 }
 
 /// What a kernel is beside its body.
@@ -60,6 +62,7 @@ impl<'p> Builder<'p> {
             registers: Vec::new(),
             shared: Vec::new(),
             strides: BTreeMap::new(),
+            thread: None,
         };
         for mode in modes {
             let extent = builder.extent_of(*mode);
@@ -68,11 +71,13 @@ impl<'p> Builder<'p> {
         builder
     }
 
+    /// A fixed extent is a number, but for zero: no code may divide by a literal zero, and a
+    /// parameter that is zero is what run-time extents have to cope with anyway.
     fn extent_of(&mut self, mode: ModeId) -> Expr {
         match (self.program.mode(mode).extent, self.coordinate_ty) {
-            (Extent::Fixed(extent), Ty::U32) => Expr::u32(extent),
-            (Extent::Fixed(extent), Ty::U64) => Expr::u64(u64::from(extent)),
-            (Extent::Runtime, ty) => {
+            (Extent::Fixed(extent @ 1..), Ty::U32) => Expr::u32(extent),
+            (Extent::Fixed(extent @ 1..), Ty::U64) => Expr::u64(u64::from(extent)),
+            (Extent::Fixed(0) | Extent::Runtime, ty) => {
                 let name = format!("n_{}", self.names.mode(mode));
                 let var = self.var(&name, ty, false);
                 let value = host_extent(self.program, self.names, mode);
@@ -113,6 +118,16 @@ impl<'p> Builder<'p> {
         let var = self.var(name, ty, false);
         body.push(Stmt::Let { var, value });
         Expr::Var(var)
+    }
+
+    /// The thread's index, bound on the first call.
+    pub fn thread(&mut self, body: &mut Vec<Stmt>) -> Expr {
+        if let Some(thread) = &self.thread {
+            return thread.clone();
+        }
+        let thread = self.bind(body, "thread", Expr::Thread);
+        self.thread = Some(thread.clone());
+        thread
     }
 
     /// A register array of f32.
@@ -158,7 +173,8 @@ impl<'p> Builder<'p> {
     /// extents to the right, summed over the places where the mode stands.
     pub fn bind_strides(&mut self, body: &mut Vec<Stmt>, access: &Access) {
         for mode in &access.modes {
-            if self.strides.contains_key(&(access.tensor.0, *mode)) {
+            let key = (access.tensor, access.modes.clone(), *mode);
+            if self.strides.contains_key(&key) {
                 continue;
             }
             let mut stride = Expr::u64(0);
@@ -172,7 +188,7 @@ impl<'p> Builder<'p> {
             let tensor = self.names.tensor(access.tensor).to_string();
             let name = format!("{tensor}_stride_{}", self.names.mode(*mode));
             let stride = self.bind(body, &name, stride);
-            self.strides.insert((access.tensor.0, *mode), stride);
+            self.strides.insert(key, stride);
         }
     }
 
@@ -181,7 +197,8 @@ impl<'p> Builder<'p> {
         let mut seen = BTreeSet::new();
         let modes = access.modes.iter().filter(|mode| seen.insert(**mode));
         modes.fold(Expr::u64(0), |offset, mode| {
-            let stride = self.strides.get(&(access.tensor.0, *mode)).cloned();
+            let key = (access.tensor, access.modes.clone(), *mode);
+            let stride = self.strides.get(&key).cloned();
             let stride = stride.unwrap_or_else(|| Expr::u64(1));
             offset.plus(self.wide(coordinate(*mode)).times(stride))
         })

@@ -18,7 +18,7 @@ pub struct Owned {
 /// Binds the thread's place: channel, then warp, then lane (`ThreadMap::element`).
 pub fn bind_owned(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, tiled: &Tiled) -> Owned {
     let map = &tiled.threads;
-    let thread = builder.bind(body, "thread", Expr::Thread);
+    let thread = builder.thread(body);
     let per_channel = Expr::u32(map.channel_threads());
     let one_channel = map.channels == 1;
     let channel = if one_channel { Expr::u32(0) } else { thread.clone().over(per_channel.clone()) };

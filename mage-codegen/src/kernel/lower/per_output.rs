@@ -85,7 +85,7 @@ impl Lowering<'_> {
         body.push(Stmt::If { when: output.less(n_outputs), then, otherwise: Vec::new() });
         let frame = Frame {
             name: self.schedule.name.clone(),
-            summary: "one thread an output element, for any extents".to_string(),
+            summary: "One thread an output element, for any extents.".to_string(),
             block_threads: self.per_output.block_threads,
             min_blocks: 1,
         };

@@ -41,6 +41,7 @@ pub struct Walk {
     /// Accesses of the whole tile.
     n_accesses: u32,
     block_threads: u32,
+    thread: Expr,
     /// Whether the passes do not fit the directions evenly, so that each position is computed
     /// from the access's number.
     uneven: bool,
@@ -60,18 +61,19 @@ pub struct Step<'s> {
 }
 
 impl Walk {
-    /// Plans the walk of `side`'s factor with `elems` elements an access and binds what does not
-    /// change from step to step.
+    /// Plans the walk of `side`'s factor, whose names begin with the given stem, with `elems`
+    /// elements an access, and binds what does not change from step to step.
     pub fn new(
         builder: &mut Builder<'_>,
         body: &mut Vec<Stmt>,
         tiled: &Tiled,
         side: &Side,
-        access: &Access,
+        factor: (&Access, &str),
         elems: u32,
         stage_base: Expr,
     ) -> Walk {
-        let stem = builder.names.tensor(access.tensor).to_string();
+        let (access, stem) = factor;
+        let stem = stem.to_string();
         let upper = stem.to_uppercase();
         let directions = directions(tiled, side, elems, &upper);
         let n_accesses: u32 = directions.iter().map(|direction| direction.radix).product();
@@ -86,6 +88,7 @@ impl Walk {
             passes,
             n_accesses,
             block_threads,
+            thread: builder.thread(body),
             uneven: false,
             stage_base,
             staged,
@@ -111,7 +114,7 @@ impl Walk {
             };
             threads /= count;
             let above = Expr::u32(divisor);
-            let mut part = Expr::Thread.over(above);
+            let mut part = self.thread.clone().over(above);
             if threads > 1 {
                 part = part.modulo(Expr::u32(count));
             }
@@ -141,7 +144,7 @@ impl Walk {
     }
 
     fn number(&self, pass: &Expr) -> Expr {
-        Expr::Thread.plus(pass.clone().times(Expr::named("THREADS", self.block_threads)))
+        self.thread.clone().plus(pass.clone().times(Expr::named("THREADS", self.block_threads)))
     }
 
     /// Positions in the tile, in elements, one a direction.

@@ -104,6 +104,9 @@ struct Lowering<'p> {
     tiled: &'p Tiled,
     variant: &'p Variant,
     factors: Vec<Access>,
+    /// What the names of each factor's things begin with: its tensor, told apart where both
+    /// factors are the same tensor.
+    stems: [String; 2],
     target: Access,
 }
 
@@ -128,12 +131,16 @@ impl<'p> Lowering<'p> {
         let program = &schedule.program;
         let statement = &program.statements[launch.statement];
         let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
+        let factors: Vec<Access> = statement.factors().into_iter().cloned().collect();
+        let [left, right] = [0, 1].map(|factor: usize| names.tensor(factors[factor].tensor));
+        let again = if left == right { "_again" } else { "" };
         Lowering {
             builder: Builder::new(program, names, Ty::U32, &modes),
             schedule,
             tiled,
             variant,
-            factors: statement.factors().into_iter().cloned().collect(),
+            stems: [left.to_string(), format!("{right}{again}")],
+            factors,
             target: statement.target.clone(),
         }
     }
@@ -154,7 +161,7 @@ impl<'p> Lowering<'p> {
         let n_steps = self.n_steps(&mut body);
         self.load(&mut body, &walks, &origins, &n_steps, None);
         for walk in &walks {
-            walk.store(&mut self.builder, &mut body, tiles, &parts.stage, "first");
+            walk.store(&mut self.builder, &mut body, tiles, &Expr::u32(0), "first");
         }
         body.push(Stmt::Barrier);
         self.mainloop(&mut body, &walks, &origins, &n_steps, &parts);
@@ -175,10 +182,10 @@ impl<'p> Lowering<'p> {
         let kind = self.variant.kind;
         let summary = match kind {
             VariantKind::Wide => {
-                "16-byte accesses, for contiguous extents that are multiples of 4 in buffers \
-                 aligned to 16 bytes"
+                "Accesses of 16 bytes, for contiguous extents that are multiples of 4 in buffers \
+                 aligned to 16 bytes."
             }
-            VariantKind::Narrow => "4-byte accesses, for any extents and alignment",
+            VariantKind::Narrow => "Accesses of 4 bytes, for any extents and alignment.",
         };
         let name = &self.schedule.name;
         Frame {
@@ -196,14 +203,15 @@ impl<'p> Lowering<'p> {
     fn walks(&mut self, body: &mut Vec<Stmt>) -> Vec<Walk> {
         let tiled = self.tiled;
         let row_part = tiled.row.staging.channel_elems * tiled.batch.tile;
-        let col = self.builder.names.tensor(self.factors[tiled.col.factor].tensor).to_uppercase();
+        let col = self.stems[tiled.col.factor].to_uppercase();
         let bases = [Expr::u32(0), Expr::named(&format!("{col}_BASE"), row_part)];
         let mut walks = Vec::new();
         for ((side, elems), base) in
             tiled.sides().into_iter().zip(self.variant.load_elems).zip(bases)
         {
             let access = self.factors[side.factor].clone();
-            walks.push(Walk::new(&mut self.builder, body, tiled, side, &access, elems, base));
+            let factor = (&access, self.stems[side.factor].as_str());
+            walks.push(Walk::new(&mut self.builder, body, tiled, side, factor, elems, base));
         }
         walks
     }
@@ -213,8 +221,8 @@ impl<'p> Lowering<'p> {
         let acc = self.builder.registers("acc", map.thread_elems(0) * map.thread_elems(1));
         let fragments = [0, 1].map(|direction| {
             let side = self.tiled.sides()[direction];
-            let tensor = self.builder.names.tensor(self.factors[side.factor].tensor).to_string();
-            self.builder.registers(&format!("{tensor}_frag"), map.thread_elems(direction))
+            let stem = &self.stems[side.factor];
+            self.builder.registers(&format!("{stem}_frag"), map.thread_elems(direction))
         });
         let cells = [0, 1].map(|direction| self.cell(body, direction, owned));
         let stage = self.stage(body);
@@ -238,8 +246,8 @@ impl<'p> Lowering<'p> {
     /// Where a thread's first element of a side stands in a stage, for contracted position 0.
     fn cell(&mut self, body: &mut Vec<Stmt>, direction: usize, owned: &epilogue::Owned) -> Expr {
         let side = self.tiled.sides()[direction];
-        let tensor = self.builder.names.tensor(self.factors[side.factor].tensor).to_string();
-        let upper = tensor.to_uppercase();
+        let stem = &self.stems[side.factor];
+        let upper = stem.to_uppercase();
         let channel = Expr::named(&format!("{upper}_CHANNEL"), side.staging.channel_elems);
         let row_part = self.tiled.row.staging.channel_elems * self.tiled.batch.tile;
         let base = match direction {
@@ -249,7 +257,7 @@ impl<'p> Lowering<'p> {
         let cell = base
             .plus(owned.channel.clone().times(channel))
             .plus(owned.sides[direction].clone());
-        self.builder.bind(body, &format!("{tensor}_cell"), cell)
+        self.builder.bind(body, &format!("{stem}_cell"), cell)
     }
 
     /// Loads of the first step, or of the step after `step`.
@@ -386,10 +394,7 @@ impl<'p> Lowering<'p> {
         let stem = tiled.contracted.mode.map_or("unit", |mode| self.builder.names.mode(mode));
         let depth = format!("{stem}_in");
         let sides = tiled.sides();
-        let stems = [0, 1].map(|side| {
-            let factor: &Access = &self.factors[sides[side].factor];
-            (self.builder.names.tensor(factor.tensor).to_string(), sides[side])
-        });
+        let stems = sides.map(|side| (self.stems[side.factor].clone(), side));
         self.builder.unrolled(body, &depth, tiled.contracted.tile, |builder, body, at| {
             for (direction, (stem, side)) in stems.iter().enumerate() {
                 let row =

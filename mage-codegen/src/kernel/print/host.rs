@@ -16,8 +16,11 @@ pub(super) fn steps(out: &mut Lines, depth: usize, module: &Module, steps: &[Hos
             HostStep::Select(arms) => {
                 out.line(depth, "select the first");
                 for arm in arms {
-                    let eligible = pred(module, &arm.eligible);
-                    out.line(depth + 1, &format!("{} if {eligible}", arm.name));
+                    let when = match &arm.eligible {
+                        HostPred::All(all) if all.is_empty() => "otherwise".to_string(),
+                        eligible => format!("if {}", pred(module, eligible)),
+                    };
+                    out.line(depth + 1, &format!("{} {when}", arm.name));
                     self::steps(out, depth + 2, module, &arm.steps);
                 }
             }
@@ -32,7 +35,7 @@ pub(super) fn steps(out: &mut Lines, depth: usize, module: &Module, steps: &[Hos
 /// A host value.
 pub(super) fn expr(module: &Module, value: &HostExpr) -> String {
     match value {
-        HostExpr::Const(number) => number.to_string(),
+        HostExpr::Const(value) => number(*value),
         HostExpr::Extent(label) => module.labels[*label].name.clone(),
         HostExpr::Product(factors) if factors.is_empty() => "1".to_string(),
         HostExpr::Product(factors) => {
@@ -47,7 +50,7 @@ fn pred(module: &Module, pred: &HostPred) -> String {
     let show = |value| expr(module, value);
     let name = |buffer: usize| &module.buffers[buffer].ident;
     match pred {
-        HostPred::AtMost(value, limit) => format!("{} <= {limit}", show(value)),
+        HostPred::AtMost(value, limit) => format!("{} <= {}", show(value), number(*limit)),
         HostPred::MultipleOf(value, divisor) => format!("{} % {divisor} == 0", show(value)),
         HostPred::IsZero(value) => format!("{} == 0", show(value)),
         HostPred::Equal(left, right) => format!("{} == {}", show(left), show(right)),
@@ -63,23 +66,34 @@ fn pred(module: &Module, pred: &HostPred) -> String {
     }
 }
 
+/// What `launch` says is in `kernel::wording`; here stands only which error it is.
 fn error(module: &Module, error: &HostError) -> String {
     let label = |position: usize| &module.labels[position].name;
     let buffer = |position: usize| &module.buffers[position].name;
     match error {
-        HostError::ExtentLimit { label: position, limit } => {
-            format!("extent limit: {} at most {limit}", label(*position))
+        HostError::ExtentLimit { label: position, limit: _ } => {
+            format!("extent limit of {}", label(*position))
         }
-        HostError::FixedExtent { label: position, fixed } => {
-            format!("fixed extent: {} is {fixed}", label(*position))
+        HostError::FixedExtent { label: position, fixed: _ } => {
+            format!("fixed extent of {}", label(*position))
         }
         HostError::ExtentMismatch { first, other, buffer: id } => {
-            format!("extent mismatch: {} and {} in {}", label(*first), label(*other), buffer(id.0))
+            format!("extent mismatch of {}, {} in {}", label(*first), label(*other), buffer(id.0))
         }
-        HostError::SizeOverflow { buffer: id } => format!("size overflow: {}", buffer(id.0)),
-        HostError::LengthMismatch { buffer: id } => format!("length mismatch: {}", buffer(id.0)),
-        HostError::LaunchLimit { what, need, limit } => {
-            format!("launch limit: {what}, {} at most {limit}", expr(module, need))
+        HostError::SizeOverflow { buffer: id } => format!("size overflow of {}", buffer(id.0)),
+        HostError::LengthMismatch { buffer: id } => format!("length mismatch of {}", buffer(id.0)),
+        HostError::LaunchLimit { what, need: _, limit: _ } => format!("launch limit of {what}"),
+    }
+}
+
+/// Limits are near powers of two, which read better than their digits.
+fn number(number: u64) -> String {
+    let is_large = number > u64::from(u16::MAX);
+    match number.checked_add(1) {
+        _ if is_large && number.is_power_of_two() => format!("2^{}", number.trailing_zeros()),
+        Some(above) if is_large && above.is_power_of_two() => {
+            format!("2^{} - 1", above.trailing_zeros())
         }
+        Some(_) | None => number.to_string(),
     }
 }

@@ -67,8 +67,8 @@ fn expr(kernel: &Kernel, value: &Expr) -> String {
     match value {
         Expr::Const { value, name, .. } => name.clone().unwrap_or_else(|| value.to_string()),
         Expr::Var(var) => kernel.var(*var).name.clone(),
-        Expr::Thread => "thread".to_string(),
-        Expr::Block => "block".to_string(),
+        Expr::Thread => "threadIdx".to_string(),
+        Expr::Block => "blockIdx".to_string(),
         Expr::Binary(BinOp::Min, left, right) => {
             format!("min({}, {})", expr(kernel, left), expr(kernel, right))
         }
