@@ -1,0 +1,118 @@
+//! `mage check`: runs the scheduled kernel in the emulator on filled operands and compares every
+//! element with the oracle.
+
+mod operands;
+mod trial;
+mod verdict;
+mod report;
+mod text;
+mod json;
+
+use mage_codegen::emulate::{Failure, Launched};
+use mage_codegen::pipeline::Levels;
+use mage_einsum::binding::Extents;
+use mage_einsum::diagnostic::{Code, Diagnostic};
+use mage_einsum::fill::Fill;
+use mage_einsum::index;
+
+use crate::Answer;
+use crate::args::CheckArgs;
+use crate::launches::{self, ALIGNED, Situation, UNALIGNED};
+use crate::refusal::{Refusal, Texts};
+use crate::request::Request;
+use crate::words::Pair;
+use operands::Operands;
+use report::{Report, Run};
+
+/// Integers, compared by equality, and numbers that round, compared by a bound.
+const DEFAULT_FILLS: [&str; 2] = ["H", "normal"];
+
+/// Answers `mage check`.
+pub fn answer(asked: &CheckArgs) -> Result<Answer, Refusal> {
+    let request = Request::of(&asked.spec, &asked.run)?;
+    let levels = request.compile()?;
+    // Without extents the binding says which labels lack one; without labels it lacks none.
+    let nothing: Vec<Vec<Pair>> = vec![Vec::new()];
+    let asked_runs = if request.runs.is_empty() { &nothing } else { &request.runs };
+    let mut all_extents = Vec::new();
+    for run in asked_runs {
+        let extents = request.bind(&levels, run)?;
+        operands::affordable(&levels.program, &extents)
+            .map_err(|mistakes| Refusal::mistakes(&mistakes, request.texts()))?;
+        all_extents.push(extents);
+    }
+    let mut runs = Vec::new();
+    for extents in &all_extents {
+        runs.push(checked(&levels, extents, asked)?);
+    }
+    let report = Report {
+        notation: request.spec.notation_text.clone(),
+        options: request.spec.options.print(),
+        statement: index::print_statement(&levels.program),
+        module: levels.module.name.clone(),
+        kernels: levels.module.kernels.iter().map(|kernel| kernel.name.clone()).collect(),
+        device: levels.schedule.device.name,
+        runs,
+    };
+    let text = if asked.json { json::print(&report) } else { text::print(&report) };
+    Ok(Answer { text, holds: report.holds() })
+}
+
+/// Runs one set of extents with every fill and every variant.
+fn checked(levels: &Levels, extents: &Extents, asked: &CheckArgs) -> Result<Run, Refusal> {
+    let by_label: Vec<u64> =
+        levels.module.labels.iter().map(|label| extents.get(&label.name).unwrap_or(0)).collect();
+    let alignments = alignments(levels, &by_label, asked.unaligned);
+    let mut trials = Vec::new();
+    let (mut shape, mut n_terms) = (Vec::new(), 0);
+    for (name, fill) in fills(asked) {
+        let operands = Operands::filled(&levels.program, extents, fill);
+        let evaluation = operands
+            .evaluated(&levels.program)
+            .map_err(|mistakes| Refusal::mistakes(&mistakes, Texts::default()))?;
+        shape = evaluation.values.shape().to_vec();
+        n_terms = evaluation.n_terms;
+        for byte_alignment in &alignments {
+            let conditions = trial::Conditions {
+                module: &levels.module,
+                extents: &by_label,
+                fill: name,
+                byte_alignment: *byte_alignment,
+            };
+            trials.push(trial::tried(&conditions, &operands, &evaluation).map_err(refused)?);
+        }
+    }
+    let labels = levels.module.labels.iter().map(|label| label.name.clone());
+    let ran = |arm: &&str| trials.iter().any(|trial| trial.launches.iter().any(|l| l.arm == **arm));
+    let arms = launches::arms(&levels.module);
+    let idle_arms = arms.into_iter().filter(|arm| !ran(arm)).map(str::to_string).collect();
+    Ok(Run { extents: labels.zip(by_label.clone()).collect(), shape, n_terms, trials, idle_arms })
+}
+
+fn fills(asked: &CheckArgs) -> Vec<(&'static str, Fill)> {
+    let is_asked = |name: &str| {
+        if asked.fill.is_empty() {
+            DEFAULT_FILLS.contains(&name)
+        } else {
+            asked.fill.iter().any(|fill| fill == name)
+        }
+    };
+    Fill::NAMES.into_iter().filter(|(name, _)| is_asked(name)).collect()
+}
+
+/// The alignments that lead to different launches.
+fn alignments(levels: &Levels, extents: &[u64], unaligned_only: bool) -> Vec<u64> {
+    if unaligned_only {
+        return vec![UNALIGNED];
+    }
+    let planned = |byte_alignment| -> Option<Vec<Launched>> {
+        launches::launches(Situation { module: &levels.module, extents, byte_alignment })
+    };
+    if planned(ALIGNED) == planned(UNALIGNED) { vec![ALIGNED] } else { vec![ALIGNED, UNALIGNED] }
+}
+
+/// The host's refusal of a launch; it names the label or the buffer, and both sides.
+fn refused(failure: Failure) -> Refusal {
+    let mistake = Diagnostic::new(Code::LaunchLimit, failure.to_string());
+    Refusal::mistakes(&mistake.into(), Texts::default())
+}

@@ -1,0 +1,56 @@
+//! What a check found, before it is text or JSON.
+
+use super::trial::Trial;
+
+/// A whole check.
+#[derive(Debug)]
+pub struct Report {
+    /// The notation as written.
+    pub notation: String,
+    /// The options in canonical form.
+    pub options: String,
+    /// The index IR's statement.
+    pub statement: String,
+    /// The name of the kernel's module.
+    pub module: String,
+    /// The names of its kernels; launches index them.
+    pub kernels: Vec<String>,
+    /// The product that the kernel was planned for.
+    pub device: &'static str,
+    /// One a set of extents.
+    pub runs: Vec<Run>,
+}
+
+/// One set of extents.
+#[derive(Debug)]
+pub struct Run {
+    /// The extent of each label, in order of first appearance.
+    pub extents: Vec<(String, u64)>,
+    /// The extents of the output.
+    pub shape: Vec<usize>,
+    /// Terms of each element's sum; 1 where nothing is summed.
+    pub n_terms: u64,
+    /// Each fill with each alignment that leads to another launch.
+    pub trials: Vec<Trial>,
+    /// Variants of the kernel that were not selected.
+    pub idle_arms: Vec<String>,
+}
+
+impl Report {
+    /// Whether every element of every trial is right.
+    pub fn holds(&self) -> bool {
+        self.trials().all(Trial::holds)
+    }
+
+    /// The trials of all runs.
+    pub fn trials(&self) -> impl Iterator<Item = &Trial> {
+        self.runs.iter().flat_map(|run| &run.trials)
+    }
+}
+
+impl Run {
+    /// Elements of the output.
+    pub fn n_elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+}

@@ -1,0 +1,196 @@
+//! A check as text: what was run, what was compared, the worst error beside its bound, the verdict.
+
+use std::fmt::Write;
+
+use super::report::{Report, Run};
+use super::trial::{Outcome, Trial};
+use super::verdict::{By, Verdict, Worst};
+use crate::launches::UNALIGNED;
+use crate::table::{self, counted};
+
+/// Prints the whole check.
+pub fn print(report: &Report) -> String {
+    let options = &report.options;
+    let with = if options.is_empty() { String::new() } else { format!(" with {options}") };
+    let mut text = format!("\"{}\"{with}\n{}\n", report.notation, report.statement);
+    let _ =
+        writeln!(text, "module {} in the emulator, planned for {}", report.module, report.device);
+    for run in &report.runs {
+        let _ = write!(text, "\n{}", self::run(run));
+    }
+    let _ = writeln!(text, "\n{}", conclusion(report));
+    text
+}
+
+fn run(run: &Run) -> String {
+    let extents: Vec<String> =
+        run.extents.iter().map(|(label, extent)| format!("{label}={extent}")).collect();
+    let extents = if extents.is_empty() { "no labels".to_string() } else { extents.join(" ") };
+    let mut text = format!(
+        "{extents}: {} of {} each\n",
+        counted(run.n_elements() as u64, "element"),
+        counted(run.n_terms, "term")
+    );
+    let head = [
+        "fill",
+        "buffers",
+        "variant",
+        "launched",
+        "compared by",
+        "wrong",
+        "worst error",
+        "allowed",
+        "share",
+    ];
+    let mut rows = vec![table::row(head)];
+    rows.extend(run.trials.iter().map(row));
+    text.push_str(&table::columns(&rows));
+    for remark in remarks(run) {
+        let _ = writeln!(text, "  {remark}");
+    }
+    text
+}
+
+fn row(trial: &Trial) -> Vec<String> {
+    let arms: Vec<&str> = trial.launches.iter().map(|launch| launch.arm.as_str()).collect();
+    let blocks: Vec<String> =
+        trial.launches.iter().map(|launch| counted(launch.blocks, "block")).collect();
+    let or = |words: String, other: &str| if words.is_empty() { other.to_string() } else { words };
+    let buffers = if trial.byte_alignment == UNALIGNED { "unaligned" } else { "aligned" };
+    let mut row = vec![
+        trial.fill.to_string(),
+        buffers.to_string(),
+        or(arms.join(", "), "-"),
+        or(blocks.join(", "), "nothing"),
+    ];
+    match &trial.outcome {
+        Outcome::Trapped(_) => row.push("trapped, see below".to_string()),
+        Outcome::Compared(verdict) => row.extend(compared(verdict)),
+    }
+    row
+}
+
+fn compared(verdict: &Verdict) -> Vec<String> {
+    let mut cells = vec![by(verdict.by).to_string(), verdict.n_wrong.to_string()];
+    if let Some(worst) = &verdict.worst {
+        cells.extend([worst.error, worst.bound].map(scientific));
+        cells.push(share(worst.ratio));
+    }
+    cells
+}
+
+/// How much further than allowed matters little beyond the tenfold.
+fn share(ratio: f64) -> String {
+    if ratio <= 10.0 { table::percent(ratio) } else { "far beyond".to_string() }
+}
+
+fn scientific(value: f64) -> String {
+    if value == 0.0 { "0".to_string() } else { format!("{value:.2e}") }
+}
+
+/// The word for a way to compare.
+pub fn by(by: By) -> &'static str {
+    match by {
+        By::Equality => "equality",
+        By::Bound => "bound",
+    }
+}
+
+fn remarks(run: &Run) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if run.n_elements() == 0 {
+        remarks.push("Nothing was launched: the output has no elements.".to_string());
+    } else if run.n_terms == 0 {
+        remarks.push("The sum is over nothing, so every element must be +0.".to_string());
+    }
+    for arm in run.idle_arms.iter().filter(|_| run.n_elements() > 0) {
+        remarks.push(format!("The host does not select variant `{arm}` here."));
+    }
+    for trial in &run.trials {
+        match &trial.outcome {
+            Outcome::Trapped(trap) => remarks.push(format!("Fill {}: trap: {trap}", trial.fill)),
+            Outcome::Compared(verdict) if verdict.n_wrong > 0 => {
+                remarks.extend(verdict.worst.as_ref().map(|worst| wrong(trial, worst)));
+            }
+            Outcome::Compared(_) => {}
+        }
+    }
+    remarks
+}
+
+fn wrong(trial: &Trial, worst: &Worst) -> String {
+    format!(
+        "Fill {}: worst at {:?}: {} where the oracle has {}, off by {:e}, allowed {:e}.",
+        trial.fill, worst.at, worst.got, worst.expected, worst.error, worst.bound
+    )
+}
+
+fn conclusion(report: &Report) -> String {
+    let n_trials = report.trials().count();
+    let mut n_compared = 0_u64;
+    for trial in report.trials() {
+        match &trial.outcome {
+            Outcome::Compared(verdict) => n_compared += verdict.n_compared as u64,
+            Outcome::Trapped(_) => {}
+        }
+    }
+    let compared = counted(n_compared, "element");
+    let n_wrong = report.trials().filter(|trial| !trial.holds()).count();
+    if n_wrong == 0 {
+        format!("right: {compared} compared in {}", counted(n_trials as u64, "run"))
+    } else {
+        format!("WRONG: {n_wrong} of {} failed", counted(n_trials as u64, "run"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::print;
+    use crate::check::report::{Report, Run};
+    use crate::check::trial::{Outcome, Trial};
+    use crate::check::verdict::{By, Verdict, Worst};
+
+    fn report(outcome: Outcome) -> Report {
+        let trial = Trial { fill: "H", byte_alignment: 16, launches: Vec::new(), outcome };
+        Report {
+            notation: "ij->ij".to_string(),
+            options: String::new(),
+            statement: "out[i,j] = A[i,j]".to_string(),
+            module: "copy".to_string(),
+            kernels: vec!["copy".to_string()],
+            device: "a device",
+            runs: vec![Run {
+                extents: vec![("i".to_string(), 2), ("j".to_string(), 3)],
+                shape: vec![2, 3],
+                n_terms: 1,
+                trials: vec![trial],
+                idle_arms: Vec::new(),
+            }],
+        }
+    }
+
+    #[test]
+    fn a_wrong_element_is_named() {
+        let worst = Worst {
+            at: vec![1, 2],
+            got: 5.0,
+            expected: 4.0,
+            error: 1.0,
+            bound: 0.0,
+            ratio: f64::INFINITY,
+        };
+        let verdict = Verdict { by: By::Equality, n_compared: 6, n_wrong: 1, worst: Some(worst) };
+        let report = report(Outcome::Compared(verdict));
+        assert!(!report.holds());
+        let text = print(&report);
+        assert!(text.contains("at [1, 2]: 5 where the oracle has 4"), "{text}");
+        assert!(text.ends_with("WRONG: 1 of 1 run failed\n"), "{text}");
+    }
+
+    #[test]
+    fn a_trap_is_told() {
+        let report = report(Outcome::Trapped("kernel `copy`, block 3: a race".to_string()));
+        assert!(!report.holds());
+        assert!(print(&report).contains("Fill H: trap: kernel `copy`, block 3: a race"));
+    }
+}

@@ -1,0 +1,80 @@
+//! One trial: the module in the emulator on one fill and one alignment, compared with the oracle.
+
+use mage_codegen::emulate::{Arguments, Failure, Input, Launched, run_observed};
+use mage_codegen::kernel::Module;
+use mage_einsum::oracle::Evaluation;
+
+use super::operands::Operands;
+use super::verdict::{self, Verdict};
+use crate::progress::Progress;
+
+/// What a trial is made under.
+#[derive(Debug)]
+pub struct Conditions<'a> {
+    /// The module.
+    pub module: &'a Module,
+    /// One extent a label.
+    pub extents: &'a [u64],
+    /// The name of the fill.
+    pub fill: &'static str,
+    /// Of every buffer.
+    pub byte_alignment: u64,
+}
+
+/// A finished trial.
+#[derive(Debug)]
+pub struct Trial {
+    /// The name of the fill.
+    pub fill: &'static str,
+    /// Of every buffer.
+    pub byte_alignment: u64,
+    /// What the host launched; empty where nothing was, or where the emulator trapped.
+    pub launches: Vec<Launched>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// How a trial ends.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Every element was compared.
+    Compared(Verdict),
+    /// The kernel broke a rule of the kernel IR: where and which.
+    Trapped(String),
+}
+
+impl Trial {
+    /// Whether every element is right.
+    pub fn holds(&self) -> bool {
+        match &self.outcome {
+            Outcome::Compared(verdict) => verdict.n_wrong == 0,
+            Outcome::Trapped(_) => false,
+        }
+    }
+}
+
+/// Runs a trial. The host's refusal is the caller's mistake; a trap is a verdict.
+pub fn tried(
+    conditions: &Conditions<'_>,
+    operands: &Operands,
+    evaluation: &Evaluation,
+) -> Result<Trial, Failure> {
+    let Conditions { module, extents, fill, byte_alignment } = *conditions;
+    let inputs: Vec<Input<'_>> = operands
+        .arrays
+        .iter()
+        .map(|array| Input { data: array.as_slice().unwrap_or(&[]), byte_alignment })
+        .collect();
+    let output_len = evaluation.values.len();
+    let arguments =
+        Arguments { extents, inputs: &inputs, output_len, output_byte_alignment: byte_alignment };
+    let mut progress = Progress::new(format!("fill {fill}"));
+    let observed =
+        run_observed(module, &arguments, &mut |done, blocks| progress.tell(done, blocks));
+    let (launches, outcome) = match observed {
+        Ok(run) => (run.launches, Outcome::Compared(verdict::of(&run.output, evaluation))),
+        Err(Failure::Trap(trap)) => (Vec::new(), Outcome::Trapped(trap.to_string())),
+        Err(refused @ Failure::Host(_)) => return Err(refused),
+    };
+    Ok(Trial { fill, byte_alignment, launches, outcome })
+}

@@ -1,0 +1,171 @@
+//! The comparison of an output with the oracle: by equality where f32 holds every sum exactly,
+//! else by the bound of the sum of absolute products.
+
+use mage_einsum::oracle::Evaluation;
+use mage_einsum::tolerance;
+
+/// Integers up to this are exact in f32: its significand has 24 bits (IEEE 754, binary32).
+const EXACT_LIMIT: f64 = 16_777_216.0;
+
+/// By what an output is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Every partial sum is an integer that f32 holds, in whatever order it is summed.
+    Equality,
+    /// Sums round.
+    Bound,
+}
+
+/// What a comparison found.
+#[derive(Debug)]
+pub struct Verdict {
+    /// By what it was compared.
+    pub by: By,
+    /// Elements compared.
+    pub n_compared: usize,
+    /// Elements that are wrong, missing or too many.
+    pub n_wrong: usize,
+    /// The worst element; none where there are no elements.
+    pub worst: Option<Worst>,
+}
+
+/// The element that is furthest off, as a share of what is allowed.
+#[derive(Debug)]
+pub struct Worst {
+    /// Its place in the output.
+    pub at: Vec<usize>,
+    /// What the kernel computed.
+    pub got: f32,
+    /// What the oracle says.
+    pub expected: f64,
+    /// The distance of both.
+    pub error: f64,
+    /// The accepted distance.
+    pub bound: f64,
+    /// The error as a share of the bound; 0 where there is no error.
+    pub ratio: f64,
+}
+
+/// Compares `got`, in row-major order, with the oracle.
+pub fn of(got: &[f32], evaluation: &Evaluation) -> Verdict {
+    let by = if is_exact(evaluation) { By::Equality } else { By::Bound };
+    let (n_wrong, worst) = match by {
+        By::Equality => equality(got, evaluation),
+        By::Bound => bound(got, evaluation),
+    };
+    Verdict { by, n_compared: got.len().min(evaluation.values.len()), n_wrong, worst }
+}
+
+/// Whether all products are integers and no sum of them can pass the limit. The largest sum of
+/// absolute products bounds every partial sum in every order.
+fn is_exact(evaluation: &Evaluation) -> bool {
+    let magnitudes = evaluation.magnitudes.iter();
+    magnitudes.into_iter().all(|sum| sum.fract() == 0.0 && *sum <= EXACT_LIMIT)
+}
+
+fn bound(got: &[f32], evaluation: &Evaluation) -> (usize, Option<Worst>) {
+    let comparison = tolerance::compare(got, evaluation);
+    let worst = comparison.worst_index.and_then(|position| {
+        Some(Worst {
+            at: place(position, evaluation.values.shape()),
+            got: *got.get(position)?,
+            expected: *evaluation.values.iter().nth(position)?,
+            error: comparison.worst_error,
+            bound: comparison.worst_bound,
+            ratio: comparison.worst_ratio,
+        })
+    });
+    (comparison.failures, worst)
+}
+
+fn equality(got: &[f32], evaluation: &Evaluation) -> (usize, Option<Worst>) {
+    // A sum over nothing is +0, which equals -0 but is told from it (semantics R13).
+    let is_empty_sum = evaluation.n_terms == 0;
+    let mut n_wrong = got.len().abs_diff(evaluation.values.len());
+    let mut worst: Option<Worst> = None;
+    for (position, (got, expected)) in got.iter().zip(&evaluation.values).enumerate() {
+        let error = (f64::from(*got) - expected).abs();
+        let is_right = error == 0.0 && !(is_empty_sum && got.is_sign_negative());
+        n_wrong += usize::from(!is_right);
+        // An error that is no number is the worst there can be.
+        let error = if error.is_nan() { f64::INFINITY } else { error };
+        if worst.as_ref().is_none_or(|worst| error > worst.error) {
+            worst = Some(Worst {
+                at: place(position, evaluation.values.shape()),
+                got: *got,
+                expected: *expected,
+                error,
+                bound: 0.0,
+                ratio: if is_right { 0.0 } else { f64::INFINITY },
+            });
+        }
+    }
+    (n_wrong, worst)
+}
+
+/// The coordinates of a row-major position.
+fn place(position: usize, shape: &[usize]) -> Vec<usize> {
+    let mut rest = position;
+    let mut at: Vec<usize> = shape
+        .iter()
+        .rev()
+        .map(|extent| {
+            let extent = (*extent).max(1);
+            let coordinate = rest % extent;
+            rest /= extent;
+            coordinate
+        })
+        .collect();
+    at.reverse();
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use mage_einsum::oracle::Evaluation;
+    use ndarray::ArrayD;
+
+    use super::{By, Verdict, of};
+
+    fn verdict(got: &[f32], values: [f64; 4], magnitude: f64, n_terms: u64) -> Verdict {
+        let array = |data: Vec<f64>| ArrayD::from_shape_vec(vec![2, 2], data).unwrap();
+        let evaluation = Evaluation {
+            values: array(values.to_vec()),
+            magnitudes: array(vec![magnitude; 4]),
+            n_terms,
+        };
+        of(got, &evaluation)
+    }
+
+    #[test]
+    fn integers_are_compared_by_equality() {
+        let right = verdict(&[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0], 9.0, 3);
+        assert_eq!((right.by, right.n_wrong, right.n_compared), (By::Equality, 0, 4));
+        let wrong = verdict(&[1.0, 2.0, 3.0, 5.0], [1.0, 2.0, 3.0, 4.0], 9.0, 3);
+        let worst = wrong.worst.unwrap();
+        assert_eq!((wrong.n_wrong, worst.at, worst.error), (1, vec![1, 1], 1.0));
+    }
+
+    #[test]
+    fn what_rounds_is_compared_by_bound() {
+        let near = verdict(&[0.5, 2.0, 3.0, 4.0], [0.5 + 1e-8, 2.0, 3.0, 4.0], 9.5, 3);
+        assert_eq!((near.by, near.n_wrong), (By::Bound, 0));
+        let far = verdict(&[0.5, 2.0, 3.1, 4.0], [0.5, 2.0, 3.0, 4.0], 9.5, 3);
+        assert_eq!((far.n_wrong, far.worst.unwrap().at), (1, vec![1, 0]));
+        // Sums that f32 cannot hold are not compared by equality.
+        assert_eq!(verdict(&[0.0; 4], [0.0; 4], 33_554_432.0, 3).by, By::Bound);
+    }
+
+    #[test]
+    fn an_empty_sum_is_positive_zero() {
+        assert_eq!(verdict(&[0.0; 4], [0.0; 4], 0.0, 0).n_wrong, 0);
+        assert_eq!(verdict(&[-0.0; 4], [0.0; 4], 0.0, 0).n_wrong, 4);
+        assert_eq!(verdict(&[-0.0; 4], [0.0; 4], 0.0, 2).n_wrong, 0);
+    }
+
+    #[test]
+    fn what_is_no_number_or_missing_is_wrong() {
+        assert_eq!(verdict(&[f32::NAN; 4], [0.0; 4], 0.0, 2).n_wrong, 4);
+        assert_eq!(verdict(&[0.0; 3], [0.0; 4], 0.0, 2).n_wrong, 1);
+    }
+}

@@ -1,0 +1,110 @@
+//! What a contraction costs whatever its schedule: operations, bytes that must move at least once,
+//! and their ratio beside the device's.
+
+use mage_codegen::device::Device;
+use mage_einsum::binding::Extents;
+use mage_einsum::index::{Access, ModeId, Program, Statement, TensorId};
+
+/// The costs of a program.
+#[derive(Debug)]
+pub struct Cost {
+    /// The floating-point operations as a product over labels, for example `2 * i * k * j`.
+    pub flops_formula: String,
+    /// Flop/byte from which arithmetic and not memory limits the device; derived from its peaks.
+    pub ridge: f64,
+    /// What needs extents.
+    pub bound: Option<BoundCost>,
+}
+
+/// The costs at given extents.
+#[derive(Debug)]
+pub struct BoundCost {
+    /// Floating-point operations.
+    pub flops: u128,
+    /// Each tensor's name and the bytes of it that are read or written.
+    pub tensors: Vec<(String, u128)>,
+    /// The sum over tensors.
+    pub bytes: u128,
+    /// Flop/byte where every byte moves once; 0 where none moves.
+    pub intensity: f64,
+    /// Seconds at the device's peak arithmetic.
+    pub arithmetic_s: f64,
+    /// Seconds at the device's peak bandwidth.
+    pub memory_s: f64,
+}
+
+/// Costs `program` on `device`.
+pub fn of(program: &Program, extents: Option<&Extents>, device: &Device) -> Cost {
+    let formulas: Vec<String> =
+        program.statements.iter().map(|statement| formula(program, statement)).collect();
+    Cost {
+        flops_formula: formulas.join(" + "),
+        ridge: device.f32_flops_per_s / device.bandwidth_bytes_per_s,
+        bound: extents.map(|extents| bound(program, extents, device)),
+    }
+}
+
+/// Operations at one point of the modes: the products, and the sum where there is one. A sum of K
+/// terms is counted as K additions, as is the custom for matmul.
+fn point_flops(statement: &Statement) -> u128 {
+    let n_products = statement.factors().len().saturating_sub(1) as u128;
+    n_products + u128::from(!statement.reduced.is_empty())
+}
+
+fn formula(program: &Program, statement: &Statement) -> String {
+    let names = statement.roles.iter().map(|(mode, _)| program.mode(*mode).name.clone());
+    let flops = point_flops(statement);
+    if flops == 0 {
+        return "0".to_string();
+    }
+    std::iter::once(flops.to_string()).chain(names).collect::<Vec<_>>().join(" * ")
+}
+
+fn bound(program: &Program, extents: &Extents, device: &Device) -> BoundCost {
+    let points = |modes: &[ModeId]| {
+        let extents = modes.iter().map(|mode| u128::from(extents.of_mode(program.mode(*mode))));
+        extents.fold(1_u128, u128::saturating_mul)
+    };
+    let flops = program.statements.iter().fold(0_u128, |sum, statement| {
+        let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
+        sum.saturating_add(points(&modes).saturating_mul(point_flops(statement)))
+    });
+    let tensors: Vec<(String, u128)> = (0..program.tensors.len())
+        .map(|position| {
+            let tensor = program.tensor(TensorId(position));
+            let touched = points(&touched_modes(program, TensorId(position)));
+            (tensor.name.clone(), touched.saturating_mul(u128::from(tensor.dtype.size_bytes())))
+        })
+        .collect();
+    let bytes = tensors.iter().fold(0_u128, |sum, (_, bytes)| sum.saturating_add(*bytes));
+    BoundCost {
+        flops,
+        bytes,
+        tensors,
+        intensity: if bytes == 0 { 0.0 } else { flops as f64 / bytes as f64 },
+        arithmetic_s: flops as f64 / device.f32_flops_per_s,
+        memory_s: bytes as f64 / device.bandwidth_bytes_per_s,
+    }
+}
+
+/// The modes that span the elements of a tensor that are accessed: a diagonal counts once. A
+/// tensor that is accessed in several ways counts whole.
+fn touched_modes(program: &Program, tensor: TensorId) -> Vec<ModeId> {
+    let mut ways: Vec<&[ModeId]> = Vec::new();
+    for statement in &program.statements {
+        let mut accesses: Vec<&Access> = statement.factors();
+        accesses.push(&statement.target);
+        let here = accesses.into_iter().filter(|access| access.tensor == tensor);
+        ways.extend(here.map(|access| access.modes.as_slice()));
+    }
+    ways.dedup();
+    match ways.as_slice() {
+        [way] => {
+            let mut modes = way.to_vec();
+            modes.sort_unstable();
+            modes.dedup();
+            modes
+        }
+        [] | [_, _, ..] => program.tensor(tensor).dims.clone(),
+    }
+}

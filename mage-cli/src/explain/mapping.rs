@@ -1,0 +1,136 @@
+//! What each mode is to the contraction and what it therefore becomes in the kernel, in sentences.
+//! It reads the schedule and decides nothing.
+
+use mage_codegen::device::SECTOR_BYTES;
+use mage_codegen::schedule::{Along, Launch, Schedule, Side, Strategy, Tiled};
+use mage_einsum::index::{ModeId, Program, Role, Statement, TensorKind};
+
+/// One mode's way from notation to kernel.
+#[derive(Debug)]
+pub struct ModeMapping {
+    /// The mode, merged ones under their joint name.
+    pub mode: String,
+    /// Its role.
+    pub role: Role,
+    /// What the role means for it.
+    pub means: String,
+    /// What the schedule makes of it.
+    pub becomes: String,
+}
+
+/// Every mode of a launch's statement, in order of first appearance.
+pub fn of(schedule: &Schedule, launch: &Launch) -> Vec<ModeMapping> {
+    let program = &schedule.program;
+    let statement = &program.statements[launch.statement];
+    let mappings = statement.roles.iter().map(|(mode, role)| ModeMapping {
+        mode: program.mode(*mode).name.clone(),
+        role: *role,
+        means: means(program, statement, *mode, *role),
+        becomes: match &launch.strategy {
+            Strategy::Tiled(tiled) => tiled_mode(program, statement, tiled, *mode),
+            Strategy::PerOutput(per_output) => {
+                per_output_mode(*role, per_output.block_threads, per_output.chunk_terms)
+            }
+        },
+    });
+    mappings.collect()
+}
+
+fn means(program: &Program, statement: &Statement, mode: ModeId, role: Role) -> String {
+    let name = &program.mode(mode).name;
+    let holders: Vec<String> = statement
+        .factors()
+        .iter()
+        .filter(|factor| factor.modes.contains(&mode))
+        .map(|factor| format!("`{}`", program.tensor(factor.tensor).name))
+        .collect();
+    let holders = holders.join(" and ");
+    let output = program.tensors_of(TensorKind::Output).next();
+    let output = output.map_or("the output", |(_, tensor)| tensor.name.as_str());
+    match role {
+        Role::Batch => format!(
+            "in {holders} and in `{output}`: each value of `{name}` is a contraction of its own"
+        ),
+        Role::FreeLeft | Role::FreeRight => format!("in {holders} and in `{output}`"),
+        Role::Contracted => format!("in {holders} but not in `{output}`: it is summed"),
+        Role::Reduced => format!("in {holders} alone: it is summed before or with the product"),
+    }
+}
+
+fn tiled_mode(program: &Program, statement: &Statement, tiled: &Tiled, mode: ModeId) -> String {
+    for (side, what) in [(&tiled.row, "rows"), (&tiled.col, "columns")] {
+        if side.mode == mode {
+            return format!("a block owns {} of it as the {what} of its tile", side.tile);
+        }
+    }
+    let name = &program.mode(mode).name;
+    if tiled.batch.mode == Some(mode) {
+        return channels(name, tiled);
+    }
+    if tiled.contracted.mode == Some(mode) {
+        return walked(program, statement, tiled);
+    }
+    if tiled.contracted.outer.contains(&mode) {
+        return "every block walks it one by one, around the stages".to_string();
+    }
+    "the grid walks it one by one: a block has one value of it".to_string()
+}
+
+/// Why a block owns channels is the point of a channels-last contraction.
+fn channels(name: &str, tiled: &Tiled) -> String {
+    let sector_elems = SECTOR_BYTES / 4;
+    let owned = tiled.batch.tile;
+    format!(
+        "a block owns {owned} of it, each with threads of its own. `{name}` is contiguous, and \
+         memory moves in sectors of {SECTOR_BYTES} bytes, which are {sector_elems} neighbouring \
+         values of `{name}`; a block with one `{name}` would use 1/{sector_elems} of what it moves"
+    )
+}
+
+fn walked(program: &Program, statement: &Statement, tiled: &Tiled) -> String {
+    let staged: Vec<String> =
+        tiled.sides().iter().map(|side| staged(program, statement, tiled, side)).collect();
+    format!(
+        "a block walks it {} at a time, a stage of shared memory each: {}, and {}",
+        tiled.contracted.tile,
+        staged.join(", "),
+        reuse(program, statement, tiled)
+    )
+}
+
+/// Why there are tiles at all: how often a block uses what it loads once.
+fn reuse(program: &Program, statement: &Statement, tiled: &Tiled) -> String {
+    let factors = statement.factors();
+    let tensor = |side: &Side| program.tensor(factors[side.factor].tensor).name.as_str();
+    format!(
+        "used from there: an element of `{}` {} times, once a column, one of `{}` {} times, once \
+         a row",
+        tensor(&tiled.row),
+        tiled.col.tile,
+        tensor(&tiled.col),
+        tiled.row.tile
+    )
+}
+
+fn staged(program: &Program, statement: &Statement, tiled: &Tiled, side: &Side) -> String {
+    let factors = statement.factors();
+    let tensor = &program.tensor(factors[side.factor].tensor).name;
+    let named = |mode: Option<ModeId>| mode.map_or("", |mode| program.mode(mode).name.as_str());
+    let (along, how) = match side.staging.along {
+        Along::Side => (named(Some(side.mode)), "kept as it lies"),
+        Along::Contracted => (named(tiled.contracted.mode), "transposed on the way"),
+        Along::Batch => (named(tiled.batch.mode), "taken apart by channel"),
+    };
+    format!("`{tensor}` loaded along `{along}` and {how}")
+}
+
+fn per_output_mode(role: Role, block_threads: u32, chunk_terms: u32) -> String {
+    match role {
+        Role::Batch | Role::FreeLeft | Role::FreeRight => {
+            format!("part of an output's position: a thread has one, a block has {block_threads}")
+        }
+        Role::Contracted | Role::Reduced => {
+            format!("every thread sums over it, in parts of {chunk_terms} terms")
+        }
+    }
+}

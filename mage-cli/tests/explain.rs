@@ -1,0 +1,102 @@
+//! `mage explain`: the facts that must be there, each known otherwise.
+
+mod support;
+
+use support::{json, mage};
+
+const TRIANGLE: [&str; 8] =
+    ["explain", "ikc,jkc->ijc", "i=256", "j=256", "k=256", "c=64", "--tile", "32"];
+
+#[test]
+fn the_triangle_contraction() {
+    let run = mage(&TRIANGLE);
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    for words in [
+        "out[i,j,c] = sum(k) A[i,k,c] * B[j,k,c]",
+        "c     batch       64      A.2 B.2 out.2",
+        "2147483648",
+        "unique bytes          50331648 bytes (48 MiB)",
+        "42.7 flop/byte",
+        "ridge of the NVIDIA GeForce RTX 4090 is at 81.9 flop/byte (derived",
+        "A block owns 8 of it, each with threads of its own",
+        "grid    c in tiles of 8",
+        "8 channels of `c` a block",
+        "512 blocks",
+        "Variant `wide`, which the host selects for aligned buffers",
+        "Variant `narrow`, which the host selects for unaligned buffers",
+    ] {
+        assert!(run.out.contains(words), "lacks {words:?}:\n{}", run.out);
+    }
+}
+
+#[test]
+fn json_has_the_same_facts() {
+    let report = json(&[&TRIANGLE[..], &["--json"]].concat(), 0);
+    assert_eq!(report["cost"]["flops"], 2_u64 * 256 * 256 * 256 * 64);
+    assert_eq!(report["cost"]["unique_bytes"], 3_u64 * 256 * 256 * 64 * 4);
+    assert_eq!(report["launches"][0]["grid"]["blocks"], 8 * 8 * 8);
+    let wide = &report["counted"][0];
+    // A block of 32 x 32 x 8 outputs over 256 terms, each a multiplication and an addition.
+    assert_eq!(wide["flops"], 2_u64 * 32 * 32 * 8 * 256);
+    assert_eq!(wide["global_loads"]["bytes_asked"], 2_u64 * 32 * 256 * 8 * 4);
+    assert_eq!(wide["global_loads"]["efficiency"], 1.0);
+    assert_eq!(report["counted"][1]["variant"], "narrow");
+}
+
+#[test]
+fn without_extents_the_rest_is_there() {
+    let run = mage(&["explain", "ik,kj->ij"]);
+    assert_eq!(run.status, 0);
+    for words in ["2 * i * k * j", "runtime", "It depends on the extents", "Give the extents"] {
+        assert!(run.out.contains(words), "lacks {words:?}:\n{}", run.out);
+    }
+    let fixed = mage(&["explain", "ik,kj->ij", "--extents", "i=64,k=64,j=64"]);
+    assert!(fixed.out.contains("524288"), "{}", fixed.out);
+}
+
+#[test]
+fn long_sums_are_counted_short() {
+    let report = json(&["explain", "i->", "i=100000001", "--json"], 0);
+    let counted = &report["counted"][0];
+    let shortened = counted["shortened"]["i"].as_u64().expect("a count");
+    assert!(shortened < 10_000 && shortened % 64 == 100_000_001 % 64, "{shortened}");
+    assert_eq!(report["cost"]["flops"], 100_000_001);
+}
+
+#[test]
+fn what_is_not_launched_is_said() {
+    for (extents, words) in [
+        (["i=0", "j=4", "k=3"], "the output has no elements"),
+        (["i=3000000000", "j=2", "k=2"], "Label `i` is 3000000000, limit 2147483648"),
+    ] {
+        let run = mage(&[&["explain", "ik,kj->ij", "--tile", "64"], &extents[..]].concat());
+        assert_eq!(run.status, 0);
+        assert!(run.out.contains(words), "lacks {words:?}:\n{}", run.out);
+    }
+}
+
+#[test]
+fn one_level_alone() {
+    for (level, first_line) in [
+        ("notation", "ik,kj->ij"),
+        ("index", "out[i,j] = sum(k) A[i,k] * B[k,j]"),
+        ("schedule", "schedule einsum_ik_kj_ij_tile64 for NVIDIA GeForce RTX 4090"),
+        ("kernel", "module einsum_ik_kj_ij_tile64"),
+        ("source", "//! `ik,kj->ij` with `tile = 64`, for cuda-oxide."),
+    ] {
+        let run = mage(&["explain", " ik, kj -> ij", "--tile", "64", "--level", level]);
+        assert_eq!(run.status, 0);
+        let first = run.out.lines().next().expect("a line");
+        assert_eq!(first.replace(" ik, kj -> ij", "ik,kj->ij"), first_line);
+    }
+}
+
+#[test]
+fn a_diagnostic() {
+    for asked in ["M0032", "m0032", "ExtentMismatch"] {
+        let run = mage(&["explain", "--code", asked]);
+        assert_eq!(run.status, 0);
+        assert!(run.out.starts_with("M0032 ExtentMismatch\n"), "{}", run.out);
+    }
+    assert_eq!(json(&["explain", "--code", "M0001", "--json"], 0)["name"], "BadChar");
+}

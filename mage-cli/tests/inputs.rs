@@ -1,0 +1,104 @@
+//! Wrong input: every call ends with status 2, says what is wrong and where, and what to do.
+
+mod support;
+
+use std::fmt::Write;
+
+use support::{folder, mage};
+
+const WRONG: [&[&str]; 29] = [
+    &["check"],
+    &["check", "ik,kj->ij", "i=3", "j=4"],
+    &["check", "ik,kj->ij", "i=3", "j=4", "k=5", "q=6"],
+    &["check", "ik,kj->ij", "i=-1", "j=x", "k=99999999999999999999"],
+    &["check", "ik,kj->ij", "i", "=4", "k="],
+    &["check", "ik,kj->ij", "i=3", "i=3", "j=4", "k=5"],
+    &["check", "ik,kj->ij", "i=4294967296", "j=1", "k=1"],
+    &["check", "ik,kj->ij", "i=100000", "j=100000", "k=100000"],
+    &["check", "ik,kj->ij", "i=4294967295", "j=4294967295", "k=4294967295"],
+    &["check", "ik,kj->ij", "i=3000000000", "j=1", "k=0", "--tile", "64"],
+    &["check", "ik,kj->ij", "i=3", "j=4", "k=5", "--extents", "k=4"],
+    &["check", "C[i,j] = sum(k) A[i,k] * A[k,j]", "i=2", "j=3", "k=4"],
+    &["check", "ik,kj=>ij"],
+    &["check", "ik,kj->ij->i"],
+    &["check", "ik,kj->iz"],
+    &["check", "...a->a", "a=3"],
+    &["check", "->i", "i=3"],
+    &["check", "ik,kj->ij", "--tile", "0", "--device", "a100"],
+    &["check", "ik,k", "i=2", "k=2", "--tile", "64"],
+    &["check", "ik,kj->ij", "--tile", "64,64"],
+    &["check", "ik,kj->ij", "--tile", "1024"],
+    &["check", "ik,kj->ij", "--name", "Matmul"],
+    &["check", "ik,kj->ij", "--extents", "k=x"],
+    &["check", "ik,kj->ij", "--dtype", "f16"],
+    &["check", "--spec", "no/such/file.spec"],
+    &["explain", "ik,kj->ij", "i=3"],
+    &["explain", "--code", "M9999"],
+    &["emit"],
+    &["emit", "ik,kj->ij", "--spec", "specs/matmul_nn.spec"],
+];
+
+#[test]
+fn wrong_input() {
+    let mut transcript = String::new();
+    for arguments in WRONG {
+        let run = mage(arguments);
+        assert_eq!((run.status, run.out.as_str()), (2, ""), "{arguments:?}: {}", run.err);
+        let words: Vec<String> = arguments
+            .iter()
+            .map(
+                |word| {
+                    if word.contains([' ', '>']) { format!("\"{word}\"") } else { (*word).into() }
+                },
+            )
+            .collect();
+        let _ = writeln!(transcript, "$ mage {}\n{}", words.join(" "), run.err);
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+#[test]
+fn wrong_usage() {
+    for arguments in [
+        &["chek"][..],
+        &["check", "ik,kj->ij", "--tlie", "64"],
+        &["check", "ik,kj->ij", "--fill", "zeros"],
+        &["explain", "ik,kj->ij", "--level", "sixth"],
+        &["explain", "ik,kj->ij", "--code", "M0001"],
+        &["emit", "ik,kj->ij", "i=3"],
+        &["emit", "ik,kj->ij", "--out", "a", "--check", "b"],
+    ] {
+        let run = mage(arguments);
+        assert_eq!(run.status, 2, "{arguments:?}");
+        assert!(run.err.contains("error: "), "{arguments:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn wrong_spec_files() {
+    let folder = folder("specs");
+    for (name, text, words) in [
+        ("empty", "", "expected a string literal"),
+        ("notation", "\"ik,kj=>ij\"\n", "| ik,kj=>ij"),
+        ("option", "\"ik,kj->ij\", tlie = 64\n", "| tlie = 64"),
+        ("run", "\"ik,kj->ij\"\nrun: i=x\n", "line 2"),
+        ("twice", "\"ik,kj->ij\", tile = 64,\nrun: i=1 k=1 j=1\n", "given twice"),
+    ] {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("the file");
+        let run = mage(&["check", "--spec", path.to_str().expect("a name"), "--tile", "32"]);
+        assert_eq!(run.status, 2, "{name}");
+        assert!(run.err.contains(words), "{name} lacks {words:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn help_shows_an_example() {
+    for command in ["check", "explain", "emit"] {
+        let run = mage(&[command, "--help"]);
+        assert_eq!(run.status, 0);
+        assert!(run.out.contains(&format!("  mage {command} \"ik")), "{}", run.out);
+    }
+    let run = mage(&["--version"]);
+    assert_eq!(run.out, format!("mage {}\n", env!("CARGO_PKG_VERSION")));
+}
