@@ -1,0 +1,163 @@
+//! The specs folder as compiled cases, and the data and right values of one run. Every test that
+//! runs kernels takes them from here, so that all of them see the same list.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a test may stop at once")]
+#![allow(dead_code, reason = "each test takes what it needs")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use mage_codegen::emulate::{self, Arguments, Failure, Input, Run};
+use mage_codegen::kernel::{BufferUse, Module};
+use mage_codegen::pipeline::{self, Levels};
+use mage_einsum::fill::{self, Fill};
+use mage_einsum::oracle::{self, Evaluation};
+use mage_einsum::{spec, tolerance};
+use ndarray::{ArrayD, ArrayViewD, IxDyn};
+
+/// One spec file.
+pub struct Case {
+    /// The file's name without its ending.
+    pub name: String,
+    /// Every level of it.
+    pub levels: Levels,
+    /// Its `run:` lines.
+    pub runs: Vec<BTreeMap<String, u64>>,
+}
+
+/// One run: extents, operands, and what must come out.
+pub struct Problem {
+    /// One a label of the module.
+    pub extents: Vec<u64>,
+    /// Row-major, in operand order.
+    pub operands: Vec<Vec<f32>>,
+    /// What the oracle says.
+    pub evaluation: Evaluation,
+}
+
+/// How a result is compared with the oracle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agreement {
+    /// Every element is the same: for integers, whose sums are exact.
+    Equal,
+    /// Every element is within its bound.
+    WithinBound,
+}
+
+/// The files of `specs/` in order of their names.
+pub fn spec_files() -> Vec<PathBuf> {
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(|up| up.join("specs").is_dir());
+    let folder = folder.expect("specs/ stands at the root").join("specs");
+    let files = std::fs::read_dir(&folder).expect("specs/ can be listed");
+    let files = files.map(|file| file.expect("specs/ can be listed").path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "spec")).collect();
+    files.sort();
+    assert!(!files.is_empty(), "no spec in {}", folder.display());
+    files
+}
+
+/// Every spec, compiled.
+pub fn cases() -> Vec<Case> {
+    spec_files().iter().map(|path| case(path)).collect()
+}
+
+/// One spec file, compiled.
+pub fn case(path: &Path) -> Case {
+    let name = path.file_stem().expect("a file").to_string_lossy().into_owned();
+    let text = std::fs::read_to_string(path).expect("a spec can be read");
+    let file = spec::parse_file(&text).unwrap_or_else(|mistakes| panic!("{name}: {mistakes}"));
+    let levels = pipeline::compile(&file.spec).unwrap_or_else(|error| panic!("{name}: {error}"));
+    Case { name, levels, runs: file.runs }
+}
+
+/// Compiles what would stand between the macro's parentheses.
+pub fn compile(invocation: &str) -> Levels {
+    let spec = spec::parse_invocation(invocation);
+    let spec = spec.unwrap_or_else(|mistakes| panic!("{invocation}: {mistakes}"));
+    pipeline::compile(&spec).unwrap_or_else(|error| panic!("{invocation}: {error}"))
+}
+
+/// Reads `i=65 j=63`.
+pub fn extents(text: &str) -> BTreeMap<String, u64> {
+    let pairs = text.split_whitespace().map(|pair| pair.split_once('=').expect("label=extent"));
+    pairs.map(|(label, extent)| (label.to_owned(), extent.parse().expect("a number"))).collect()
+}
+
+/// Operand `k` filled by `fills[k]` (the last one stands for all after it) under seed `k`.
+pub fn problem(levels: &Levels, extents: &BTreeMap<String, u64>, fills: &[Fill]) -> Problem {
+    let shapes = shapes(levels, extents);
+    let filled = shapes.iter().enumerate().map(|(position, shape)| {
+        let fill = fills[position.min(fills.len() - 1)];
+        fill::fill(fill, u32::try_from(position).expect("few operands"), shape.iter().product())
+    });
+    problem_on(levels, extents, filled.collect())
+}
+
+/// The same on given operands.
+pub fn problem_on(
+    levels: &Levels,
+    extents: &BTreeMap<String, u64>,
+    operands: Vec<Vec<f32>>,
+) -> Problem {
+    let shapes = shapes(levels, extents);
+    let views: Vec<ArrayViewD<'_, f32>> = shapes
+        .iter()
+        .zip(&operands)
+        .map(|(shape, data)| ArrayViewD::from_shape(IxDyn(shape), data).expect("the shape fits"))
+        .collect();
+    let evaluation = oracle::evaluate(&levels.program, &views).expect("the shapes fit");
+    Problem { extents: label_extents(&levels.module, extents), operands, evaluation }
+}
+
+/// The extents in the order of the module's labels.
+pub fn label_extents(module: &Module, extents: &BTreeMap<String, u64>) -> Vec<u64> {
+    module.labels.iter().map(|label| extents[&label.name]).collect()
+}
+
+fn shapes(levels: &Levels, extents: &BTreeMap<String, u64>) -> Vec<Vec<usize>> {
+    let extents = label_extents(&levels.module, extents);
+    let extent = |label: &usize| usize::try_from(extents[*label]).expect("it fits memory");
+    let inputs = levels.module.buffers.iter().filter(|buffer| buffer.usage == BufferUse::Read);
+    inputs.map(|buffer| buffer.dims.iter().map(extent).collect()).collect()
+}
+
+/// Runs the module in the emulator, with every buffer aligned to so many bytes.
+pub fn emulate(module: &Module, problem: &Problem, byte_alignment: u64) -> Result<Run, Failure> {
+    let inputs: Vec<Input<'_>> =
+        problem.operands.iter().map(|data| Input { data, byte_alignment }).collect();
+    let arguments = Arguments {
+        extents: &problem.extents,
+        inputs: &inputs,
+        output_len: problem.evaluation.values.len(),
+        output_byte_alignment: byte_alignment,
+    };
+    emulate::run(module, &arguments)
+}
+
+/// What is wrong with `got`, if anything.
+pub fn disagreement(got: &[f32], right: &Evaluation, agreement: Agreement) -> Option<String> {
+    let comparison = tolerance::compare(got, right);
+    match agreement {
+        Agreement::WithinBound => (!comparison.passes()).then(|| format!("{comparison:?}")),
+        Agreement::Equal => unequal(got, &right.to_f32()),
+    }
+}
+
+fn unequal(got: &[f32], right: &ArrayD<f32>) -> Option<String> {
+    if got.len() != right.len() {
+        return Some(format!("{} elements, not {}", got.len(), right.len()));
+    }
+    let differs = |(got, right): &(&f32, &f32)| got != right && !(got.is_nan() && right.is_nan());
+    let wrong: Vec<usize> = got
+        .iter()
+        .zip(right)
+        .enumerate()
+        .filter(|(_, pair)| differs(pair))
+        .map(|(at, _)| at)
+        .collect();
+    let first = *wrong.first()?;
+    let (got, right) = (got[first], right.iter().nth(first)?);
+    Some(format!("{} elements differ, the first is {first}: {got}, not {right}", wrong.len()))
+}

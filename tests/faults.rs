@@ -1,0 +1,117 @@
+//! Faults planted in a right kernel, and what catches each: a trap of the emulator, or the
+//! comparison with the oracle. A suite that misses one of them would miss it in Mage, too.
+
+use common::{Agreement, Problem};
+use mage_codegen::emulate::Failure;
+use mage_codegen::kernel::{BufferId, Module, Space};
+use mage_codegen::pipeline::Levels;
+use mage_einsum::fill::Fill;
+
+mod common;
+mod plant;
+
+/// What catches a fault.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    /// A trap whose text has this.
+    Trap(&'static str),
+    /// The output differs from the oracle's.
+    Comparison,
+}
+
+/// A fault's name, how it is planted (with the number of places changed), and what catches it at
+/// each of [`EXTENTS`].
+type Fault = (&'static str, fn(&mut Module) -> usize, [By; 2]);
+
+const A: Space = Space::Global(BufferId(0));
+const B: Space = Space::Global(BufferId(1));
+const OUT: Space = Space::Global(BufferId(2));
+
+const COMPARISON: [By; 2] = [By::Comparison; 2];
+const NEVER_WRITTEN: [By; 2] = [By::Trap("is never written"); 2];
+const OUT_OF_BOUNDS: [By; 2] = [By::Trap("is out of bounds"); 2];
+const RACE: [By; 2] = [By::Trap("race: `tiles["); 2];
+const WRITTEN_TWICE: [By; 2] = [By::Trap("is written twice"); 2];
+
+/// Where coordinates are swapped a wide access is misaligned; a narrow one goes astray in a way
+/// that depends on the extents.
+const fn astray(narrow: By) -> [By; 2] {
+    [By::Trap("is misaligned"), narrow]
+}
+
+#[rustfmt::skip]
+const FAULTS: [Fault; 14] = [
+    ("no barrier before the mainloop", |module| plant::drop_barrier(module, 0), RACE),
+    ("no barrier in the mainloop", |module| plant::drop_barrier(module, 1), RACE),
+    ("the stage is not flipped", plant::drop_assignments, RACE),
+    ("rows of a stage overlap", |module| plant::constant(module, "A_ROW", 28), RACE),
+    ("coordinates of A are swapped", |module| plant::swap(module, A), astray(By::Comparison)),
+    ("coordinates of B are swapped", |module| plant::swap(module, B), astray(By::Trap("is out of bounds"))),
+    ("coordinates of the output are swapped", |module| plant::swap(module, OUT), astray(By::Trap("is written twice"))),
+    ("loads of A have no predicate", |module| plant::unmask(module, A), OUT_OF_BOUNDS),
+    ("loads of B have no predicate", |module| plant::unmask(module, B), OUT_OF_BOUNDS),
+    ("stores have no column predicate", |module| plant::unmask(module, OUT), WRITTEN_TWICE),
+    ("the last step is left out", plant::drop_last_step, COMPARISON),
+    ("`=` for `+=`", plant::overwrite, COMPARISON),
+    ("registers are not zeroed", plant::drop_fills, [By::Trap("register"); 2]),
+    ("the grid is a block short", |module| plant::blocks(module, 5), NEVER_WRITTEN),
+];
+
+/// Three blocks by two and three steps, where no tile is full in any direction. The first can run
+/// wide, the second cannot.
+const EXTENTS: [&str; 2] = ["i=68 k=36 j=44", "i=67 k=37 j=43"];
+
+fn matmul() -> (Levels, [Problem; 2]) {
+    let levels = common::compile("\"ik,kj->ij\", tile = 32");
+    let problems =
+        EXTENTS.map(|text| common::problem(&levels, &common::extents(text), &[Fill::Hash]));
+    (levels, problems)
+}
+
+/// What catches the faults of `module`, as text; nothing where it is right.
+fn caught(module: &Module, problem: &Problem) -> Option<String> {
+    match common::emulate(module, problem, 16) {
+        Ok(run) => common::disagreement(&run.output, &problem.evaluation, Agreement::Equal)
+            .map(|wrong| format!("comparison: {wrong}")),
+        Err(Failure::Trap(trap)) => Some(format!("trap: {trap}")),
+        Err(Failure::Host(failure)) => Some(format!("host: {failure}")),
+    }
+}
+
+#[test]
+fn the_kernel_without_faults_is_right() {
+    let (levels, problems) = matmul();
+    for problem in &problems {
+        assert_eq!(caught(&levels.module, problem), None);
+    }
+}
+
+#[test]
+fn every_fault_is_caught() {
+    let (levels, problems) = matmul();
+    let mut missed = Vec::new();
+    for (name, plant, by) in FAULTS {
+        let mut module = levels.module.clone();
+        assert!(plant(&mut module) > 0, "{name}: nothing to change");
+        for ((problem, extents), by) in problems.iter().zip(EXTENTS).zip(by) {
+            let found = caught(&module, problem).unwrap_or_else(|| "nothing".to_owned());
+            let as_expected = match by {
+                By::Trap(text) => found.starts_with("trap: ") && found.contains(text),
+                By::Comparison => found.starts_with("comparison: "),
+            };
+            if !as_expected {
+                missed.push(format!("{name} at {extents}: caught by {found}, not {by:?}"));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn a_variant_that_cannot_run_is_caught() {
+    let (levels, [_, odd]) = matmul();
+    let mut module = levels.module;
+    assert!(plant::always_the_first_arm(&mut module) > 0, "nothing to change");
+    let found = caught(&module, &odd).unwrap_or_default();
+    assert!(found.contains("is misaligned"), "{found}");
+}

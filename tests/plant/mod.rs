@@ -1,0 +1,205 @@
+//! Changes to a module that make it wrong. Each returns the number of places it changed, so that
+//! a fault that is not there any more cannot pass for one that is caught.
+
+use mage_codegen::kernel::{
+    Arm, BinOp, Expr, HostExpr, HostPred, HostStep, Module, Place, Pred, Space, Stmt, Value,
+};
+
+/// Leaves out the barrier that is number `position` in each kernel.
+pub fn drop_barrier(module: &mut Module, position: usize) -> usize {
+    let mut n_dropped = 0;
+    for kernel in &mut module.kernels {
+        let mut n_seen = 0;
+        kernel.body = rewritten(std::mem::take(&mut kernel.body), &mut |stmt| {
+            let is_barrier = matches!(stmt, Stmt::Barrier);
+            n_seen += usize::from(is_barrier);
+            let dropped = is_barrier && n_seen == position + 1;
+            n_dropped += usize::from(dropped);
+            (!dropped).then_some(stmt)
+        });
+    }
+    n_dropped
+}
+
+/// Leaves out every assignment: the flip of the stage.
+pub fn drop_assignments(module: &mut Module) -> usize {
+    dropped(module, |stmt| matches!(stmt, Stmt::Assign { .. }))
+}
+
+/// Leaves out the first values of registers.
+pub fn drop_fills(module: &mut Module) -> usize {
+    dropped(module, |stmt| matches!(stmt, Stmt::Fill { .. }))
+}
+
+/// Gives a named constant another value.
+pub fn constant(module: &mut Module, wanted: &str, new: u64) -> usize {
+    let mut n_changed = 0;
+    let mut change = |expr: &mut Expr| {
+        if let Expr::Const { value, name: Some(name), .. } = expr
+            && name == wanted
+        {
+            *value = new;
+            n_changed += 1;
+        }
+    };
+    each(module, |stmt| match stmt {
+        Stmt::Let { value, .. } | Stmt::Assign { value, .. } => parts(value, &mut change),
+        Stmt::Load { from: place, .. } | Stmt::Store { to: place, .. } => {
+            parts(&mut place.offset, &mut change);
+        }
+        Stmt::For { .. } | Stmt::If { .. } | Stmt::Fill { .. } | Stmt::Barrier => {}
+        Stmt::Compute { .. } => {}
+    });
+    n_changed
+}
+
+/// Exchanges row and column where `space` is accessed: `row * stride + column`.
+pub fn swap(module: &mut Module, space: Space) -> usize {
+    let mut n_changed = 0;
+    each_access(module, space, |place, _| {
+        if let Expr::Binary(BinOp::Add, product, column) = &mut place.offset
+            && let Expr::Binary(BinOp::Mul, row, _) = &mut **product
+        {
+            std::mem::swap(row, column);
+            n_changed += 1;
+        }
+    });
+    n_changed
+}
+
+/// Takes the predicate off every access of `space`.
+pub fn unmask(module: &mut Module, space: Space) -> usize {
+    let mut n_changed = 0;
+    each_access(module, space, |_, when| n_changed += usize::from(when.take().is_some()));
+    n_changed
+}
+
+/// Ends each loop that has a barrier one turn earlier.
+pub fn drop_last_step(module: &mut Module) -> usize {
+    let mut n_changed = 0;
+    each(module, |stmt| {
+        if let Stmt::For { end, body, .. } = stmt
+            && body.contains(&Stmt::Barrier)
+        {
+            *end = end.clone().minus(Expr::u32(1));
+            n_changed += 1;
+        }
+    });
+    n_changed
+}
+
+/// Forgets the sum so far at every term.
+pub fn overwrite(module: &mut Module) -> usize {
+    let mut n_changed = 0;
+    each(module, |stmt| {
+        if let Stmt::Compute { value, .. } = stmt
+            && let Value::Fma(first, second, _) = value
+        {
+            *value = Value::Mul(first.clone(), second.clone());
+            n_changed += 1;
+        }
+    });
+    n_changed
+}
+
+/// Launches so many blocks.
+pub fn blocks(module: &mut Module, n_blocks: u64) -> usize {
+    each_arm(module, |arm| {
+        let mut n_changed = 0;
+        for step in &mut arm.steps {
+            if let HostStep::Launch { blocks, .. } = step {
+                *blocks = HostExpr::Const(n_blocks);
+                n_changed += 1;
+            }
+        }
+        n_changed
+    })
+}
+
+/// Lets every variant run on anything, so that the first is taken.
+pub fn always_the_first_arm(module: &mut Module) -> usize {
+    each_arm(module, |arm| {
+        arm.eligible = HostPred::All(Vec::new());
+        1
+    })
+}
+
+fn each_arm(module: &mut Module, mut change: impl FnMut(&mut Arm) -> usize) -> usize {
+    let mut n_changed = 0;
+    for step in &mut module.host {
+        if let HostStep::Select(arms) = step {
+            n_changed += arms.iter_mut().map(&mut change).sum::<usize>();
+        }
+    }
+    n_changed
+}
+
+fn dropped(module: &mut Module, is_one: impl Fn(&Stmt) -> bool) -> usize {
+    let mut n_dropped = 0;
+    for kernel in &mut module.kernels {
+        kernel.body = rewritten(std::mem::take(&mut kernel.body), &mut |stmt| {
+            let drops = is_one(&stmt);
+            n_dropped += usize::from(drops);
+            (!drops).then_some(stmt)
+        });
+    }
+    n_dropped
+}
+
+fn each(module: &mut Module, mut change: impl FnMut(&mut Stmt)) {
+    for kernel in &mut module.kernels {
+        kernel.body = rewritten(std::mem::take(&mut kernel.body), &mut |mut stmt| {
+            change(&mut stmt);
+            Some(stmt)
+        });
+    }
+}
+
+fn each_access(
+    module: &mut Module,
+    space: Space,
+    mut change: impl FnMut(&mut Place, &mut Option<Pred>),
+) {
+    each(module, |stmt| {
+        if let Stmt::Load { from: place, when, .. } | Stmt::Store { to: place, when, .. } = stmt
+            && place.space == space
+        {
+            change(place, when);
+        }
+    });
+}
+
+/// The statements after `edit`, which sees inner ones first and may leave one out.
+fn rewritten(body: Vec<Stmt>, edit: &mut dyn FnMut(Stmt) -> Option<Stmt>) -> Vec<Stmt> {
+    let mut edited = Vec::new();
+    for mut stmt in body {
+        match &mut stmt {
+            Stmt::For { body, .. } => *body = rewritten(std::mem::take(body), edit),
+            Stmt::If { then, otherwise, .. } => {
+                *then = rewritten(std::mem::take(then), edit);
+                *otherwise = rewritten(std::mem::take(otherwise), edit);
+            }
+            Stmt::Let { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Fill { .. }
+            | Stmt::Barrier
+            | Stmt::Load { .. }
+            | Stmt::Store { .. }
+            | Stmt::Compute { .. } => {}
+        }
+        edited.extend(edit(stmt));
+    }
+    edited
+}
+
+fn parts(expr: &mut Expr, change: &mut dyn FnMut(&mut Expr)) {
+    change(expr);
+    match expr {
+        Expr::Binary(_, left, right) => {
+            parts(left, change);
+            parts(right, change);
+        }
+        Expr::Widen(inner) | Expr::Narrow(inner) => parts(inner, change),
+        Expr::Const { .. } | Expr::Var(_) | Expr::Thread | Expr::Block => {}
+    }
+}

@@ -1,0 +1,65 @@
+//! Writes the emitted source of every spec as a module, and one function a spec that hides its
+//! labels and operands behind the signature that all of them share.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use mage_codegen::kernel::{BufferUse, Module};
+use mage_codegen::pipeline;
+use mage_einsum::index::Extent;
+use mage_einsum::spec;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../specs");
+    println!("cargo::rerun-if-changed={}", specs.display());
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(&specs)?.map(|file| Ok(file?.path())).collect::<std::io::Result<_>>()?;
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "spec"));
+    // The folder has no order of its own.
+    paths.sort();
+
+    let (mut modules, mut rows) = (String::new(), String::new());
+    for path in &paths {
+        let name = path.file_stem().ok_or("a file")?.to_string_lossy();
+        let levels = pipeline::compile(&spec::parse_file(&fs::read_to_string(path)?)?.spec)?;
+        let source = out.join(format!("{name}.rs"));
+        fs::write(&source, &levels.source)?;
+        writeln!(modules, "#[path = {source:?}]\npub mod {name};")?;
+        writeln!(rows, "    Emitted {{ name: {name:?}, launch: launch_{name} }},")?;
+        modules += &launcher(&name, &levels.module)?;
+    }
+    let table = format!("/// Every spec, by name.\npub const SPECS: &[Emitted] = &[\n{rows}];\n");
+    fs::write(out.join("specs.rs"), modules + &table)?;
+    Ok(())
+}
+
+/// The function that calls one module's `launch`.
+fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
+    let given = |(position, label): (usize, &mage_codegen::kernel::Label)| match label.extent {
+        Extent::Runtime => Some(format!("{}: extents[{position}], ", label.ident)),
+        Extent::Fixed(_) => None,
+    };
+    let fields: String = module.labels.iter().enumerate().filter_map(given).collect();
+    let n_inputs = module.buffers.iter().filter(|one| one.usage == BufferUse::Read).count();
+    let inputs: String = (0..n_inputs).map(|position| format!("&inputs[{position}], ")).collect();
+    let mut text = String::new();
+    writeln!(
+        text,
+        "fn launch_{name}(device: &Device, extents: &[usize], inputs: &[DeviceBuffer<f32>], \
+         out: &mut DeviceBuffer<f32>) -> Result<(), String> {{"
+    )?;
+    writeln!(text, "    let module = {name}::device::load(&device.context);")?;
+    writeln!(text, "    let module = module.map_err(|error| error.to_string())?;")?;
+    let mut given = String::new();
+    if fields.is_empty() {
+        writeln!(text, "    let _ = extents;")?;
+    } else {
+        writeln!(text, "    let extents = {name}::Extents {{ {fields}}};")?;
+        given.push_str("&extents, ");
+    }
+    writeln!(text, "    {name}::launch(&module, &device.stream, {given}{inputs}out)")?;
+    writeln!(text, "        .map_err(|error| error.to_string())\n}}")?;
+    Ok(text)
+}

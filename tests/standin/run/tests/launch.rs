@@ -1,0 +1,137 @@
+//! Every spec's own `launch`, on the CPU: its values at every `run:` line, with the threads of a
+//! block in either order, and its refusals, which must say what the host's steps say.
+
+use std::collections::BTreeMap;
+
+use common::{Agreement, Case, Problem};
+use cuda_core::DeviceBuffer;
+use cuda_host::standin::{Order, set_order};
+use mage_codegen::emulate::Failure;
+use mage_codegen::kernel::Module;
+use mage_einsum::fill::Fill;
+use mage_einsum::index::Extent;
+use mage_standin_run::{Device, Emitted, SPECS};
+
+#[path = "../../../common/mod.rs"]
+mod common;
+
+/// Every spec with its emitted source.
+fn emitted() -> Vec<(Case, &'static Emitted)> {
+    let cases = common::cases();
+    let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    let emitted_names: Vec<&str> = SPECS.iter().map(|emitted| emitted.name).collect();
+    assert_eq!(names, emitted_names);
+    cases.into_iter().zip(SPECS).collect()
+}
+
+/// Launches on fresh buffers; the output's held NaN before. `longer` names a buffer that gets an
+/// element too many.
+fn launch(emitted: &Emitted, problem: &Problem, longer: Option<usize>) -> Result<Vec<f32>, String> {
+    let device = Device::new().unwrap();
+    let extra = |position: usize| usize::from(longer == Some(position));
+    let upload = |(position, data): (usize, &Vec<f32>)| {
+        let mut data = data.clone();
+        data.resize(data.len() + extra(position), 0.0);
+        DeviceBuffer::from_host(&device.stream, &data).unwrap()
+    };
+    let inputs: Vec<DeviceBuffer<f32>> = problem.operands.iter().enumerate().map(upload).collect();
+    let poison = vec![f32::NAN; problem.evaluation.values.len() + extra(inputs.len())];
+    let mut out = DeviceBuffer::from_host(&device.stream, &poison).unwrap();
+    let extents = problem.extents.iter().map(|extent| usize::try_from(*extent).unwrap());
+    let extents: Vec<usize> = extents.collect();
+    (emitted.launch)(&device, &extents, &inputs, &mut out)?;
+    Ok(out.to_host_vec(&device.stream).unwrap())
+}
+
+#[test]
+fn every_spec_in_both_orders() {
+    let mut failures = Vec::new();
+    for (case, emitted) in emitted() {
+        for extents in &case.runs {
+            for (fill, agreement) in
+                [(Fill::Hash, Agreement::Equal), (Fill::Normal, Agreement::WithinBound)]
+            {
+                let problem = common::problem(&case.levels, extents, &[fill]);
+                for order in [Order::Forward, Order::Reverse] {
+                    set_order(order);
+                    let wrong = match launch(emitted, &problem, None) {
+                        Ok(got) => common::disagreement(&got, &problem.evaluation, agreement),
+                        Err(refusal) => Some(refusal),
+                    };
+                    failures.extend(wrong.map(|wrong| {
+                        format!("{} at {extents:?}, {fill:?}, {order:?}: {wrong}", case.name)
+                    }));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// What the host's steps say, as data, about the same call.
+fn refusal_of_steps(module: &Module, problem: &Problem, longer: Option<usize>) -> String {
+    let mut problem_there = Problem {
+        extents: problem.extents.clone(),
+        operands: problem.operands.clone(),
+        evaluation: problem.evaluation.clone(),
+    };
+    if let Some(position) = longer {
+        match problem_there.operands.get_mut(position) {
+            Some(operand) => operand.push(0.0),
+            None => {
+                let n_elements = problem.evaluation.values.len() + 1;
+                problem_there.evaluation.values = ndarray::ArrayD::zeros(vec![n_elements]);
+            }
+        }
+    }
+    match common::emulate(module, &problem_there, 16) {
+        Err(Failure::Host(failure)) => failure.message,
+        other => panic!("the host's steps let it through: {other:?}"),
+    }
+}
+
+#[test]
+fn a_buffer_of_another_length_is_refused() {
+    for (case, emitted) in emitted() {
+        let problem = common::problem(&case.levels, &case.runs[0], &[Fill::Hash]);
+        for (position, buffer) in case.levels.module.buffers.iter().enumerate() {
+            let refusal = launch(emitted, &problem, Some(position)).unwrap_err();
+            let expected = refusal_of_steps(&case.levels.module, &problem, Some(position));
+            assert_eq!(refusal, expected, "{}", case.name);
+            assert!(refusal.contains(&format!("`{}`", buffer.name)), "{refusal}");
+            assert!(refusal.contains("elements"), "{refusal}");
+        }
+    }
+}
+
+#[test]
+fn an_extent_beyond_the_limit_is_refused() {
+    for (case, emitted) in emitted() {
+        let labels = case.levels.module.labels.iter();
+        let given = labels.filter(|label| label.extent == Extent::Runtime);
+        for label in given {
+            let small: BTreeMap<String, u64> = case.runs[0].clone();
+            let mut problem = common::problem(&case.levels, &small, &[Fill::Hash]);
+            let mut large = small;
+            large.insert(label.name.clone(), 1 << 33);
+            problem.extents = common::label_extents(&case.levels.module, &large);
+            let refusal = launch(emitted, &problem, None).unwrap_err();
+            let expected = refusal_of_steps(&case.levels.module, &problem, None);
+            assert_eq!(refusal, expected, "{}", case.name);
+            assert!(refusal.contains("8589934592"), "{refusal}");
+        }
+    }
+}
+
+#[test]
+fn two_labels_of_one_dimension_must_agree() {
+    let gram = emitted().into_iter().find(|(case, _)| case.name == "gram");
+    let (case, emitted) = gram.unwrap();
+    let extents = common::extents("i=33 j=33 k=17");
+    let mut problem = common::problem(&case.levels, &extents, &[Fill::Hash]);
+    problem.extents =
+        common::label_extents(&case.levels.module, &common::extents("i=33 j=34 k=17"));
+    let refusal = launch(emitted, &problem, None).unwrap_err();
+    assert_eq!(refusal, refusal_of_steps(&case.levels.module, &problem, None));
+    assert!(refusal.contains("`i` is 33") && refusal.contains("`j` is 34"), "{refusal}");
+}

@@ -1,0 +1,5 @@
+//! There is one output.
+
+mage::einsum_kernel!("ij,jk->ik->i", tile = 64);
+
+fn main() {}
