@@ -40,7 +40,7 @@ pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnost
     tensors.push(output);
     let roles = roles(&target, &factors.iter().collect::<Vec<_>>());
     let reduced = mode_ids(&statement.reduced, &modes)?;
-    let statements = vec![Statement { target, reduced, value: product(factors), roles }];
+    let statements = vec![Statement { target, reduced, value: Expr::product(factors), roles }];
     let program =
         Program { notation: notation.text.clone(), modes, tensors, statements, same_extents };
     fixed_extents_agree(&program)?;
@@ -119,11 +119,6 @@ fn input(read: Tensor, tensors: &mut Vec<Tensor>, same_extents: &mut Vec<SameExt
         }
     }
     TensorId(position)
-}
-
-fn product(factors: Vec<Access>) -> Expr {
-    let mut factors: Vec<Expr> = factors.into_iter().map(Expr::Access).collect();
-    if factors.len() == 1 { factors.remove(0) } else { Expr::Product(factors) }
 }
 
 fn fixed_extents_agree(program: &Program) -> Result<(), Diagnostics> {

@@ -36,8 +36,8 @@ pub fn bind_owned(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, tiled: &Tiled
     let sides = [0, 1].map(|direction| {
         let mode = [tiled.row.mode, tiled.col.mode][direction];
         let name = format!("{}_thread", builder.names.mode(mode));
-        let [warp_at, lane_at] =
-            [(&warp, map.warps), (&lane, map.lanes)].map(|(index, counts)| digit(index, counts, direction));
+        let [warp_at, lane_at] = [(&warp, map.warps), (&lane, map.lanes)]
+            .map(|(index, counts)| digit(index, counts, direction));
         let place = warp_at
             .times(Expr::u32(map.warp_elems(direction)))
             .plus(lane_at.times(Expr::u32(map.quad_elems[direction])));
