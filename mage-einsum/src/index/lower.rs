@@ -1,24 +1,29 @@
 //! Notation to [`Program`]: labels become modes with extents, names become tensors, and every mode
 //! gets its role. No `char` goes further than this file.
 
+use super::ranks::ranks_fit;
 use super::roles::roles;
 use super::tied::unequal_extents;
 use super::{
     Access, Expr, Extent, Mode, ModeId, Part, Program, SameExtent, Statement, Tensor, TensorId,
     TensorKind,
 };
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Source, Span};
 use crate::notation::{self, Form, Label, Notation};
 use crate::options::Options;
 
 /// Gives `notation` its meaning under `options`.
 ///
 /// # Errors
-/// `EllipsisUnsupported`, `StatementUnsupported` for more than one statement, `BadOption` for an
-/// extent of an unknown label, `ExtentMismatch` where fixed extents of one dimension differ.
+/// The mistakes of an ellipsis and of `ranks` that do not fit, `StatementUnsupported` for more than
+/// one statement, `BadOption` for an extent of an unknown label, `ExtentMismatch` where fixed
+/// extents of one dimension differ.
 pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnostics> {
     let statement = match &notation.form {
-        Form::Classic(classic) => notation::desugar(classic)?,
+        Form::Classic(classic) => {
+            let spelled_out = notation::spelled_out(classic, options.ranks.as_deref());
+            notation::desugar(&spelled_out.map_err(|mistakes| at_ranks(mistakes, options))?)
+        }
         Form::Index(statements) => only_statement(statements)?.clone(),
     };
     let modes = modes(&statement, options);
@@ -43,8 +48,21 @@ pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnost
     let statements = vec![Statement { target, reduced, value: Expr::product(factors), roles }];
     let program =
         Program { notation: notation.text.clone(), modes, tensors, statements, same_extents };
+    if let Some(ranks) = &options.ranks {
+        ranks_fit(&program, ranks).map_err(|mistakes| at_ranks(mistakes, options))?;
+    }
     fixed_extents_agree(&program)?;
     Ok(program)
+}
+
+/// Points what has no place in the notation at the option `ranks`.
+fn at_ranks(Diagnostics(mistakes): Diagnostics, options: &Options) -> Diagnostics {
+    let located = |mistake: Diagnostic| match mistake.span {
+        Some(_) => mistake,
+        None => Diagnostic { source: Source::Options, span: options.span_of("ranks"), ..mistake }
+            .place("option `ranks`"),
+    };
+    Diagnostics(mistakes.into_iter().map(located).collect())
 }
 
 fn only_statement(statements: &[notation::Statement]) -> Result<&notation::Statement, Diagnostics> {

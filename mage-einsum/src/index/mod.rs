@@ -5,6 +5,7 @@
 mod program;
 mod roles;
 mod tied;
+mod ranks;
 mod lower;
 mod verify;
 mod merge;
@@ -19,5 +20,6 @@ pub use program::{
     Access, Dtype, Expr, Extent, Mode, ModeId, Part, Program, Role, SameExtent, Statement, Tensor,
     TensorId, TensorKind,
 };
+pub(crate) use ranks::{labels_of, ranks_fit};
 pub(crate) use tied::unequal_extents;
 pub use verify::verify;
