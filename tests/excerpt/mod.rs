@@ -79,7 +79,8 @@ pub fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// The first line of the first quoted run that `whole` does not have after the run before it.
+/// A line of the first quoted run that `whole` does not have after the run before it: the first
+/// that stands nowhere there, or the run's first where only their order is another.
 /// A line `...` parts two runs; a run may stand further to the right in `whole` than where it is
 /// quoted, all its lines alike.
 pub fn missing<'a>(quoted: &'a [String], whole: &str) -> Option<&'a str> {
@@ -88,7 +89,9 @@ pub fn missing<'a>(quoted: &'a [String], whole: &str) -> Option<&'a str> {
     for run in quoted.split(|line| line.trim() == "...").filter(|run| !run.is_empty()) {
         let found = (at..whole.len()).find(|start| stands(run, &whole[*start..]));
         let Some(start) = found else {
-            return run.iter().map(String::as_str).find(|line| !line.trim().is_empty());
+            let is_lost =
+                |line: &&String| !whole[at..].iter().any(|full| full.trim() == line.trim());
+            return run.iter().find(is_lost).or(run.first()).map(String::as_str);
         };
         at = start + run.len();
     }
