@@ -18,5 +18,7 @@ pub use print::{nest, print};
 pub use resources::Resources;
 pub use strategy::{Launch, PerOutput, Reason, Schedule, Strategy};
 pub use thread_map::{Element, ThreadMap};
-pub use tiled::{Along, BatchTile, Contracted, Side, Staging, Tail, Tiled, Variant, VariantKind};
+pub use tiled::{
+    Along, BatchTile, Contracted, Side, Staging, Tail, Tiled, Variant, VariantKind,
+};
 pub use verify::verify;

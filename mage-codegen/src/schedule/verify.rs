@@ -40,7 +40,9 @@ fn verify_modes(schedule: &Schedule, launch: &Launch, tiled: &Tiled) -> Result<(
     let mut mapped: Vec<ModeId> = vec![tiled.row.mode, tiled.col.mode];
     mapped.extend(tiled.contracted.mode);
     mapped.extend(tiled.batch.mode);
-    for outer in [&tiled.row.outer, &tiled.col.outer, &tiled.contracted.outer, &tiled.batch.outer] {
+    for outer in
+        [&tiled.row.outer, &tiled.col.outer, &tiled.contracted.outer, &tiled.batch.outer]
+    {
         mapped.extend(outer);
     }
     for (mode, _) in &schedule.program.statements[launch.statement].roles {

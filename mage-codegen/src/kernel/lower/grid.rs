@@ -20,8 +20,11 @@ pub struct Digit {
 
 /// The digits of a tiled launch, fastest first: neighbouring blocks share the row factor's tile.
 pub fn digits(tiled: &Tiled, names: &Names) -> Vec<Digit> {
-    let tile_of =
-        |mode: ModeId, tile: u32| Digit { mode, tile, tile_name: Some(tile_name(names, mode)) };
+    let tile_of = |mode: ModeId, tile: u32| Digit {
+        mode,
+        tile,
+        tile_name: Some(tile_name(names, mode)),
+    };
     let mut digits =
         vec![tile_of(tiled.col.mode, tiled.col.tile), tile_of(tiled.row.mode, tiled.row.tile)];
     digits.extend(tiled.batch.mode.map(|mode| tile_of(mode, tiled.batch.tile)));

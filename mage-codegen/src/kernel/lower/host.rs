@@ -74,7 +74,8 @@ fn extents(schedule: &Schedule, module: &Module, names: &Names, steps: &mut Vec<
     }
     for (position, mode) in schedule.program.modes.iter().enumerate() {
         if narrow && mode.parts.len() > 1 {
-            let need = host_extent(&schedule.program, names, mage_einsum::index::ModeId(position));
+            let need =
+                host_extent(&schedule.program, names, mage_einsum::index::ModeId(position));
             let what = format!("merged extent {}", mode.name);
             steps.extend(require_limit(&what, need, NARROW_COORDINATES));
         }
@@ -97,11 +98,12 @@ pub fn require_limit(what: &str, need: HostExpr, limit: u64) -> Option<HostStep>
     match need {
         HostExpr::Const(number) if number <= limit => None,
         HostExpr::Extent(_) if limit >= WIDE_COORDINATES => None,
-        HostExpr::Const(_) | HostExpr::Extent(_) | HostExpr::Product(_) | HostExpr::CeilDiv(..) => {
-            Some(HostStep::Require {
-                that: HostPred::AtMost(need.clone(), limit),
-                error: HostError::LaunchLimit { what: what.to_string(), need, limit },
-            })
-        }
+        HostExpr::Const(_)
+        | HostExpr::Extent(_)
+        | HostExpr::Product(_)
+        | HostExpr::CeilDiv(..) => Some(HostStep::Require {
+            that: HostPred::AtMost(need.clone(), limit),
+            error: HostError::LaunchLimit { what: what.to_string(), need, limit },
+        }),
     }
 }
