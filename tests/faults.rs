@@ -115,11 +115,11 @@ fn every_fault_is_caught() {
 const REDUCTION_FAULTS: [Fault; 7] = [
     ("no barrier before the partial sums are added", |module| plant::drop_barrier(module, 0), [By::Trap("race: `partials["); 2]),
     ("a shuffle is torn", plant::tear_warps, [By::Trap("the shuffle is reached by"); 2]),
-    ("a shuffle is left out", |module| plant::drop_shuffle(module, 16), [By::Comparison; 2]),
-    ("the terms that are left over are left out", plant::drop_rest, [By::Comparison; 2]),
-    ("a step is too long", |module| plant::constant(module, "STEP", 2048), [By::Trap("is out of bounds"); 2]),
+    ("a shuffle is left out", |module| plant::drop_shuffle(module, 16), COMPARISON),
+    ("the terms that are left over are left out", plant::drop_rest, COMPARISON),
+    ("a step is too long", |module| plant::constant(module, "STEP", 2048), OUT_OF_BOUNDS),
     ("registers are not zeroed", plant::drop_fills, [By::Trap("register"); 2]),
-    ("accesses of A go astray", |module| plant::swap(module, A), astray(By::Trap("is out of bounds"))),
+    ("coordinates of A are swapped", |module| plant::swap(module, A), OUT_OF_BOUNDS),
 ];
 
 #[test]

@@ -1,6 +1,6 @@
 //! Chooses what lanes walk in a reduction, and how many threads share an output.
 
-use mage_einsum::index::{Access, ModeId, Program, Statement};
+use mage_einsum::index::{Access, Extent, ModeId, Program, Statement};
 
 use super::{Lanes, Launch, Range, Reason, Reduction, Split, Strategy, VariantKind};
 use crate::device::{Device, WARP_THREADS};
@@ -51,9 +51,14 @@ pub fn choose_reduction(
     } else {
         vec![VariantKind::Narrow]
     };
-    let splits = splits(lanes, statement, device);
+    let reasoned = open(
+        splits(program, statement, (lanes, lane_mode), device),
+        fixed(program, &terms),
+        fixed(program, &statement.target.modes),
+    );
+    let splits = reasoned.iter().map(|(split, _)| *split).collect();
     let reduction = Reduction { lanes, lane_mode, terms, outer, ahead: AHEAD, splits, kinds };
-    let reasons = reasons(program, statement, &reduction);
+    let reasons = reasons(program, statement, &reduction, &reasoned);
     Some(Launch { statement: statement_idx, strategy: Strategy::Reduction(reduction), reasons })
 }
 
@@ -77,32 +82,87 @@ fn is_contiguous(access: &Access, mode: ModeId) -> bool {
     access.modes.split_last().is_some_and(|(last, others)| *last == mode && !others.contains(last))
 }
 
-fn splits(lanes: Lanes, statement: &Statement, device: &Device) -> Vec<Split> {
-    let split = |range, block_threads, block_outputs| Split {
-        range,
-        block_threads,
-        block_outputs,
-        min_blocks: RESIDENT_THREADS / block_threads,
+/// A split and why it is as it is.
+type Reasoned = (Split, &'static str);
+
+/// The splits, as far as fixed extents leave them open.
+fn splits(
+    program: &Program,
+    statement: &Statement,
+    (lanes, lane_mode): (Lanes, ModeId),
+    device: &Device,
+) -> Vec<Reasoned> {
+    let split = |range, block_threads, block_outputs, because| {
+        let min_blocks = RESIDENT_THREADS / block_threads;
+        (Split { range, block_threads, block_outputs, min_blocks }, because)
     };
     let resident_blocks = device.capability.sm_threads / BLOCK_THREADS * device.n_sms;
     let few = |block_outputs| Range::Few(u64::from(resident_blocks * block_outputs));
+    let fewer = "fewer would leave multiprocessors idle";
+    let enough = "there are blocks for every multiprocessor";
     match lanes {
         Lanes::Terms if statement.target.modes.is_empty() => {
-            vec![split(Range::One, LARGE_BLOCK_THREADS, 1)]
+            vec![split(Range::All, LARGE_BLOCK_THREADS, 1, "one output has one block")]
         }
         Lanes::Terms => vec![
-            split(Range::Short(SHORT_TERMS), BLOCK_THREADS, BLOCK_THREADS / SHORT_THREADS),
-            split(few(1), BLOCK_THREADS, 1),
-            split(Range::Many, BLOCK_THREADS, BLOCK_THREADS / WARP_THREADS),
+            split(
+                Range::Short(SHORT_TERMS),
+                BLOCK_THREADS,
+                BLOCK_THREADS / SHORT_THREADS,
+                "more would have nothing to add",
+            ),
+            split(few(1), BLOCK_THREADS, 1, fewer),
+            split(Range::Many, BLOCK_THREADS, BLOCK_THREADS / WARP_THREADS, enough),
         ],
-        Lanes::Outputs => vec![
-            split(few(WARP_THREADS), LARGE_BLOCK_THREADS, WARP_THREADS),
-            split(Range::Many, BLOCK_THREADS, WARP_THREADS),
-        ],
+        Lanes::Outputs => {
+            let outputs = match program.mode(lane_mode).extent {
+                Extent::Fixed(extent) => extent.clamp(4, WARP_THREADS).next_power_of_two(),
+                Extent::Runtime => WARP_THREADS,
+            };
+            vec![
+                split(few(outputs), LARGE_BLOCK_THREADS, outputs, fewer),
+                split(Range::Many, BLOCK_THREADS, outputs, enough),
+            ]
+        }
     }
 }
 
-fn reasons(program: &Program, statement: &Statement, reduction: &Reduction) -> Vec<Reason> {
+/// The splits that the host has to choose from: fixed extents decide the others here.
+fn open(all: Vec<Reasoned>, n_terms: Option<u64>, n_outputs: Option<u64>) -> Vec<Reasoned> {
+    let mut open = Vec::new();
+    for (split, because) in all {
+        let is_taken = match split.range {
+            Range::Short(limit) => n_terms.map(|terms| terms <= limit),
+            Range::Few(limit) => n_outputs.map(|outputs| outputs <= limit),
+            Range::Many | Range::All => Some(true),
+        };
+        match is_taken {
+            Some(false) => {}
+            None => open.push((split, because)),
+            Some(true) => {
+                let range = if open.is_empty() { Range::All } else { Range::Many };
+                open.push((Split { range, ..split }, because));
+                break;
+            }
+        }
+    }
+    open
+}
+
+/// How many positions the modes have together, where their extents are fixed.
+fn fixed(program: &Program, modes: &[ModeId]) -> Option<u64> {
+    modes.iter().try_fold(1_u64, |product, mode| match program.mode(*mode).extent {
+        Extent::Fixed(extent) => product.checked_mul(u64::from(extent)),
+        Extent::Runtime => None,
+    })
+}
+
+fn reasons(
+    program: &Program,
+    statement: &Statement,
+    reduction: &Reduction,
+    splits: &[Reasoned],
+) -> Vec<Reason> {
     let name = &program.mode(reduction.lane_mode).name;
     let reason = |decision: String, because: &str| Reason { decision, because: because.to_string() };
     let because = match (reduction.lanes, strided(statement, reduction.lane_mode)) {
@@ -111,21 +171,10 @@ fn reasons(program: &Program, statement: &Statement, reduction: &Reduction) -> V
         (Lanes::Terms | Lanes::Outputs, _) => "no mode is contiguous in more of the operands",
     };
     let mut reasons = vec![reason(format!("lanes walk `{name}`"), because)];
-    for split in &reduction.splits {
+    for (split, because) in splits {
         let threads = reduction.output_threads(split, VariantKind::Narrow);
-        let (range, because) = match split.range {
-            Range::One => ("one output".to_string(), "one output has one block"),
-            Range::Short(limit) => {
-                (format!("at most {limit} terms"), "more threads would have nothing to add")
-            }
-            Range::Few(limit) => {
-                (format!("at most {limit} outputs"), "fewer would leave multiprocessors idle")
-            }
-            Range::Many => {
-                ("more outputs".to_string(), "there are blocks for every multiprocessor")
-            }
-        };
-        reasons.push(reason(format!("{threads} threads an output for {range}"), because));
+        let decision = format!("{threads} threads an output for {}", split.range.words());
+        reasons.push(reason(decision, because));
     }
     reasons.push(reason(
         format!("{} terms of a thread in flight", reduction.ahead),

@@ -9,6 +9,10 @@ use crate::device::WARP_THREADS;
 /// together.
 const BLOCK_THREADS: u32 = 128;
 
+/// Least fixed extent of a mode of the tile: with fewer elements, which are less than a 32-byte
+/// sector, most of a warp would have none.
+const LEAST_EXTENT: u32 = 8;
+
 /// The transpose of a statement that is one; nothing for any other.
 pub fn choose_transpose(
     program: &Program,
@@ -21,6 +25,12 @@ pub fn choose_transpose(
         .any(|place| factor.modes[..place].contains(&factor.modes[place]));
     let (load, store) = (*factor.modes.last()?, *statement.target.modes.last()?);
     if has_diagonal || !statement.reduced.is_empty() || load == store {
+        return None;
+    }
+    let is_small = |mode: ModeId| {
+        matches!(program.mode(mode).extent, Extent::Fixed(extent) if extent < LEAST_EXTENT)
+    };
+    if is_small(load) || is_small(store) {
         return None;
     }
     let tile = WARP_THREADS;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use mage_einsum::index::{ModeId, Program, Statement};
 
 use super::{
-    Along, Lanes, Launch, PerOutput, Range, Reduction, Schedule, Side, Split, Strategy, Tail, Tiled,
+    Along, Lanes, Launch, PerOutput, Reduction, Schedule, Side, Split, Strategy, Tail, Tiled,
     Transpose, VariantKind,
 };
 
@@ -195,13 +195,7 @@ impl Nest<'_> {
 
     fn reduction(&mut self, reduction: &Reduction) {
         for split in &reduction.splits {
-            let range = match split.range {
-                Range::One => "one output".to_string(),
-                Range::Short(limit) => format!("at most {limit} terms"),
-                Range::Few(limit) => format!("at most {limit} outputs"),
-                Range::Many => "more outputs".to_string(),
-            };
-            self.open(&format!("for {range}"));
+            self.open(&format!("for {}", split.range.words()));
             self.reduction_split(reduction, split);
         }
         for kind in &reduction.kinds {

@@ -49,24 +49,34 @@ pub struct Split {
 /// A range of extents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Range {
-    /// There is one output.
-    One,
     /// At most so many terms an output.
     Short(u64),
     /// At most so many outputs.
     Few(u64),
-    /// Everything else.
+    /// What no earlier split is for.
     Many,
+    /// All: there is no other split.
+    All,
 }
 
 impl Range {
     /// The end of a kernel's name; nothing where there is no other split.
     pub fn name(self) -> Option<&'static str> {
         match self {
-            Range::One => None,
             Range::Short(_) => Some("short"),
             Range::Few(_) => Some("few"),
             Range::Many => Some("many"),
+            Range::All => None,
+        }
+    }
+
+    /// The range in words.
+    pub fn words(self) -> String {
+        match self {
+            Range::Short(limit) => format!("at most {limit} terms"),
+            Range::Few(limit) => format!("at most {limit} outputs"),
+            Range::Many => "everything else".to_string(),
+            Range::All => "all extents".to_string(),
         }
     }
 }

@@ -84,7 +84,7 @@ fn verify_reduction(
         }
     }
     match reduction.splits.last().map(|split| split.range) {
-        Some(Range::One | Range::Many) => Ok(()),
+        Some(Range::Many | Range::All) => Ok(()),
         Some(Range::Short(_) | Range::Few(_)) | None => {
             Err("the last split is not for everything else".to_string())
         }

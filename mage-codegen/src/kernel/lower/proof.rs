@@ -94,7 +94,7 @@ fn reduction_sentences(reduction: &Reduction) -> Vec<String> {
         ),
     }
     sentences.extend([
-        "Partial sums go through shared memory, each cell written by one thread before the \
+        "Partial sums of warps go through shared memory, each cell written by one thread before the \
          barrier; one thread stores an output: no race."
             .to_string(),
         "Each thread sums its own terms in ascending order, and the partial sums of threads and \

@@ -51,7 +51,7 @@ pub fn lower(
             kernels.push(Sum::new(&host, split, *kind).kernel());
         }
         arms.push(Arm {
-            name: split.range.name().unwrap_or("one").to_string(),
+            name: split.range.name().unwrap_or("all").to_string(),
             eligible: host.in_range(split.range),
             steps: selected(variants),
         });
@@ -104,7 +104,7 @@ impl<'p> Host<'p> {
             Range::Few(limit) => {
                 HostPred::AtMost(self.product(&self.statement().target.modes), limit)
             }
-            Range::One | Range::Many => HostPred::All(Vec::new()),
+            Range::Many | Range::All => HostPred::All(Vec::new()),
         }
     }
 
@@ -203,12 +203,7 @@ impl<'p> Sum<'p> {
             name = format!("{name}_{part}");
         }
         let threads = self.reduction.output_threads(self.split, self.kind);
-        let range = match self.split.range {
-            Range::One => "one output".to_string(),
-            Range::Short(limit) => format!("at most {limit} terms"),
-            Range::Few(limit) => format!("at most {limit} outputs"),
-            Range::Many => "many outputs".to_string(),
-        };
+        let range = self.split.range.words();
         let accesses = match self.kind {
             VariantKind::Wide => {
                 "Accesses of 16 bytes, for contiguous extents that are multiples of 4 in buffers \
