@@ -92,6 +92,13 @@ pub struct SpecArgs {
     /// The device that the kernel is planned for: `rtx4090` (the default) or `h200`.
     #[arg(long, value_name = "DEVICE", help_heading = "Options of the specification")]
     pub device: Option<String>,
+    /// The rank of each operand, as in `3,4`, from which follows what `...` stands for.
+    #[arg(long, value_name = "RANKS", help_heading = "Options of the specification")]
+    pub ranks: Option<String>,
+    /// The order in which three or more operands are contracted, as in `(0,1),(0,1)`: positions
+    /// among those that are left, the result of a step last.
+    #[arg(long, value_name = "PAIRS", help_heading = "Options of the specification")]
+    pub path: Option<String>,
 }
 
 /// `mage check`.

@@ -4,7 +4,6 @@
 
 mod args;
 mod refusal;
-mod words;
 mod request;
 mod launches;
 mod table;

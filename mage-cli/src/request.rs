@@ -7,13 +7,13 @@ use std::path::Path;
 use mage_codegen::pipeline::{self, Levels};
 use mage_einsum::binding::Extents;
 use mage_einsum::diagnostic::Diagnostics;
-use mage_einsum::notation;
-use mage_einsum::options;
-use mage_einsum::spec::{self, Places, Spec};
+use mage_einsum::spec::{self, Spec};
 
 use crate::args::SpecArgs;
 use crate::refusal::{Refusal, Texts};
-use crate::words::{self, Pair};
+
+/// A label and its extent, as given.
+pub type Pair = (String, u64);
 
 /// What was asked about.
 #[derive(Debug)]
@@ -43,14 +43,14 @@ impl Request {
     }
 
     fn of_words(notation: &str, run: &[String], asked: &SpecArgs) -> Result<Request, Refusal> {
-        let given = words::extents(run)?;
+        let given = extents(run)?;
         let spec = parsed(unguarded(notation), &option_text(asked))?;
         let runs = if given.is_empty() { Vec::new() } else { vec![given] };
         Ok(Request { spec, runs })
     }
 
     fn of_file(path: &Path, words: &[String], asked: &SpecArgs) -> Result<Request, Refusal> {
-        let given = words::extents(words)?;
+        let given = extents(words)?;
         let text = std::fs::read_to_string(path).map_err(|why| Refusal::file(path, "read", why))?;
         let file = spec::parse_file(&text).map_err(|mistakes| file_refused(&text, &mistakes))?;
         let own = file.spec.options_text.trim().trim_end_matches(',').to_string();
@@ -85,6 +85,9 @@ fn option_text(asked: &SpecArgs) -> String {
     let grouped = |text: &String| {
         if text.trim_start().starts_with('(') { text.clone() } else { format!("({text})") }
     };
+    let path = |text: &String| {
+        if text.trim_start().starts_with("((") { text.clone() } else { format!("({text})") }
+    };
     let tile = asked
         .tile
         .as_ref()
@@ -95,30 +98,27 @@ fn option_text(asked: &SpecArgs) -> String {
         ("extents", asked.extents.as_ref().map(grouped)),
         ("dtype", asked.dtype.clone()),
         ("device", asked.device.clone()),
+        ("ranks", asked.ranks.as_ref().map(grouped)),
+        ("path", asked.path.as_ref().map(path)),
     ];
     let given = entries.into_iter().filter_map(|(key, value)| Some((key, value?)));
     given.map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Parses both texts and reports the mistakes of both together.
+/// Reads both texts and reports the mistakes of both together.
 fn parsed(notation_text: &str, options_text: &str) -> Result<Spec, Refusal> {
-    let refused = |mistakes: &Diagnostics| {
-        Refusal::mistakes(mistakes, Texts { notation: notation_text, options: options_text })
-    };
-    match (notation::parse(notation_text), options::parse(options_text)) {
-        (Ok(notation), Ok(options)) => Ok(Spec {
-            notation,
-            options,
-            notation_text: notation_text.to_string(),
-            options_text: options_text.to_string(),
-            places: Places { literal_start: 0, is_verbatim: true, options_start: 0 },
-        }),
-        (Ok(_), Err(mistakes)) | (Err(mistakes), Ok(_)) => Err(refused(&mistakes)),
-        (Err(Diagnostics(mut mistakes)), Err(Diagnostics(more))) => {
-            mistakes.extend(more);
-            Err(refused(&Diagnostics(mistakes)))
-        }
-    }
+    Spec::from_texts(notation_text, options_text).map_err(|mistakes| {
+        Refusal::mistakes(&mistakes, Texts { notation: notation_text, options: options_text })
+    })
+}
+
+/// Reads the words of the command line that are extents.
+fn extents(words: &[String]) -> Result<Vec<Pair>, Refusal> {
+    let line = words.join(" ");
+    let run = spec::parse_run(&line);
+    let run = run
+        .map_err(|mistakes| Refusal::mistakes(&mistakes, Texts { notation: "", options: &line }))?;
+    Ok(run.into_iter().collect())
 }
 
 fn file_refused(text: &str, mistakes: &Diagnostics) -> Refusal {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use support::{folder, mage};
 
-const WRONG: [&[&str]; 29] = [
+const WRONG: [&[&str]; 31] = [
     &["check"],
     &["check", "ik,kj->ij", "i=3", "j=4"],
     &["check", "ik,kj->ij", "i=3", "j=4", "k=5", "q=6"],
@@ -25,6 +25,8 @@ const WRONG: [&[&str]; 29] = [
     &["check", "...a->a", "a=3"],
     &["check", "->i", "i=3"],
     &["check", "ik,kj->ij", "--tile", "0", "--device", "a100"],
+    &["check", "ik,kj->ij", "--device", "a100"],
+    &["check", "...ik,kj->...ij", "i=2", "j=2", "k=2", "--ranks", "3"],
     &["check", "ik,k", "i=2", "k=2", "--tile", "64"],
     &["check", "ik,kj->ij", "--tile", "64,64"],
     &["check", "ik,kj->ij", "--tile", "1024"],

@@ -86,7 +86,7 @@ fn mistakes_of_shapes() {
             "the notation has 1 operand but 2 are given",
         ),
         ("ij->ij", &[&[2, 3], &[3, 4]], OperandCount, "the notation has 1 operand but 2 are given"),
-        ("ij,jk->ik", &[&[2, 3]], OperandCount, "the notation has 2 operands but 1 are given"),
+        ("ij,jk->ik", &[&[2, 3]], OperandCount, "the notation has 2 operands but 1 is given"),
         (
             "ij,jk->ik",
             &[&[2, 3], &[3, 4], &[4, 5]],

@@ -20,8 +20,13 @@ fn the_canonical_text() {
         ("extents = (k = 64, c = 128,)", "extents = (c = 128, k = 64)"),
         ("extents = (row = 0)", "extents = (row = 0)"),
         ("extents = ()", ""),
-        ("device = rtx4090", ""),
+        ("device = rtx4090", "device = rtx4090"),
         ("device = h200, dtype = f32", "device = h200"),
+        ("ranks = (3,4 , 0)", "ranks = (3, 4, 0)"),
+        ("ranks = 3", "ranks = (3)"),
+        ("path = ((0,1), (1, 0),)", "path = ((0, 1), (1, 0))"),
+        ("path = ((0, 1))", "path = ((0, 1))"),
+        ("path = ()", "path = ()"),
     ];
     for (text, canonical) in table {
         assert_eq!(parse(text).unwrap().print(), canonical, "`{text}`");
@@ -38,7 +43,7 @@ fn values_and_places() {
     let span = options.span_of("tile").unwrap();
     assert_eq!((span.start, span.end), (7, 19));
     assert_eq!(options.span_of("extents.k").unwrap().start, 32);
-    assert_eq!(options.device_name(), "rtx4090");
+    assert_eq!(options.device, None);
 }
 
 #[test]
@@ -60,7 +65,15 @@ fn mistakes() {
         ("extents = (k = big)", Code::BadOption, 15),
         ("extents = (k = 1, k = 1)", Code::BadOption, 18),
         ("extents = (k = 4294967296)", Code::SizeOverflow, 15),
-        ("device = a100", Code::BadOption, 9),
+        ("device = 4090", Code::BadOption, 9),
+        ("ranks = many", Code::BadOption, 8),
+        ("ranks = (3, k)", Code::BadOption, 12),
+        ("ranks = (3, 256)", Code::BadOption, 12),
+        ("ranks = ()", Code::BadOption, 8),
+        ("path = greedy", Code::BadOption, 7),
+        ("path = (0, 1)", Code::BadOption, 8),
+        ("path = ((0, 1), (0, 1, 2))", Code::BadOption, 16),
+        ("path = ((0, -1))", Code::Expected, 12),
         ("dtype = f16", Code::DtypeUnsupported, 8),
         ("dtype = 3", Code::BadOption, 8),
         ("tile 64", Code::Expected, 5),
@@ -92,5 +105,8 @@ fn the_nearest_option_is_named() {
     let help = |text: &str| first(parse(text)).help.unwrap();
     assert_eq!(help("tiel = 64"), "write `tile`");
     assert_eq!(help("extent = 64"), "write `extents`");
-    assert_eq!(help("quux = 64"), "the options are: tile, name, extents, device, dtype");
+    assert_eq!(
+        help("quux = 64"),
+        "the options are: tile, name, extents, device, dtype, ranks, path"
+    );
 }

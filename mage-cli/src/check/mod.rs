@@ -19,8 +19,7 @@ use crate::Answer;
 use crate::args::CheckArgs;
 use crate::launches::{self, ALIGNED, Situation, UNALIGNED};
 use crate::refusal::{Refusal, Texts};
-use crate::request::Request;
-use crate::words::Pair;
+use crate::request::{Pair, Request};
 use operands::Operands;
 use report::{Report, Run};
 

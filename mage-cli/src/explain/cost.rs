@@ -3,7 +3,7 @@
 
 use mage_codegen::device::Device;
 use mage_einsum::binding::Extents;
-use mage_einsum::index::{Access, ModeId, Program, Statement, TensorId};
+use mage_einsum::index::{Access, Count, ModeId, Program, TensorId};
 
 /// The costs of a program.
 #[derive(Debug)]
@@ -35,8 +35,7 @@ pub struct BoundCost {
 
 /// Costs `program` on `device`.
 pub fn of(program: &Program, extents: Option<&Extents>, device: &Device) -> Cost {
-    let formulas: Vec<String> =
-        program.statements.iter().map(|statement| formula(program, statement)).collect();
+    let formulas: Vec<String> = flops(program).map(|count| count.to_string()).collect();
     Cost {
         flops_formula: formulas.join(" + "),
         ridge: device.f32_flops_per_s / device.bandwidth_bytes_per_s,
@@ -44,20 +43,8 @@ pub fn of(program: &Program, extents: Option<&Extents>, device: &Device) -> Cost
     }
 }
 
-/// Operations at one point of the modes: the products, and the sum where there is one. A sum of K
-/// terms is counted as K additions, as is the custom for matmul.
-fn point_flops(statement: &Statement) -> u128 {
-    let n_products = statement.factors().len().saturating_sub(1) as u128;
-    n_products + u128::from(!statement.reduced.is_empty())
-}
-
-fn formula(program: &Program, statement: &Statement) -> String {
-    let names = statement.roles.iter().map(|(mode, _)| program.mode(*mode).name.clone());
-    let flops = point_flops(statement);
-    if flops == 0 {
-        return "0".to_string();
-    }
-    std::iter::once(flops.to_string()).chain(names).collect::<Vec<_>>().join(" * ")
+fn flops(program: &Program) -> impl Iterator<Item = Count> {
+    program.statements.iter().map(|statement| Count::flops(program, statement))
 }
 
 fn bound(program: &Program, extents: &Extents, device: &Device) -> BoundCost {
@@ -65,10 +52,8 @@ fn bound(program: &Program, extents: &Extents, device: &Device) -> BoundCost {
         let extents = modes.iter().map(|mode| u128::from(extents.of_mode(program.mode(*mode))));
         extents.fold(1_u128, u128::saturating_mul)
     };
-    let flops = program.statements.iter().fold(0_u128, |sum, statement| {
-        let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
-        sum.saturating_add(points(&modes).saturating_mul(point_flops(statement)))
-    });
+    let counts = flops(program).filter_map(|count| count.value(|label| extents.get(label)));
+    let flops = counts.fold(0_u128, u128::saturating_add);
     let tensors: Vec<(String, u128)> = (0..program.tensors.len())
         .map(|position| {
             let tensor = program.tensor(TensorId(position));

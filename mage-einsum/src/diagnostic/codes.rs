@@ -54,7 +54,7 @@ codes! {
     "M0020" BadOption "An option that is unknown, doubled, or has a value out of its range."
     "M0021" BadTile "A tile that the kernel cannot have."
     "M0022" DtypeUnsupported "An element type that has no kernels."
-    "M0023" BadSpec "A spec or spec file that is not a string literal, options and `run:` lines."
+    "M0023" BadSpec "A spec, a spec file or the extents of a run that cannot be read."
 
     // What is bound at the launch.
     "M0030" OperandCount "A number of operands that differs from the notation's."

@@ -1,24 +1,29 @@
 //! Notation to [`Program`]: labels become modes with extents, names become tensors, and every mode
 //! gets its role. No `char` goes further than this file.
 
+use super::ranks::ranks_fit;
 use super::roles::roles;
 use super::tied::unequal_extents;
 use super::{
     Access, Expr, Extent, Mode, ModeId, Part, Program, SameExtent, Statement, Tensor, TensorId,
     TensorKind,
 };
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Source, Span};
 use crate::notation::{self, Form, Label, Notation};
 use crate::options::Options;
 
 /// Gives `notation` its meaning under `options`.
 ///
 /// # Errors
-/// `EllipsisUnsupported`, `StatementUnsupported` for more than one statement, `BadOption` for an
-/// extent of an unknown label, `ExtentMismatch` where fixed extents of one dimension differ.
+/// The mistakes of an ellipsis and of `ranks` that do not fit, `StatementUnsupported` for more than
+/// one statement, `BadOption` for an extent of an unknown label, `ExtentMismatch` where fixed
+/// extents of one dimension differ.
 pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnostics> {
     let statement = match &notation.form {
-        Form::Classic(classic) => notation::desugar(classic)?,
+        Form::Classic(classic) => {
+            let spelled_out = notation::spelled_out(classic, options.ranks.as_deref());
+            notation::desugar(&spelled_out.map_err(|mistakes| at_ranks(mistakes, options))?)
+        }
         Form::Index(statements) => only_statement(statements)?.clone(),
     };
     let modes = modes(&statement, options);
@@ -40,11 +45,24 @@ pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnost
     tensors.push(output);
     let roles = roles(&target, &factors.iter().collect::<Vec<_>>());
     let reduced = mode_ids(&statement.reduced, &modes)?;
-    let statements = vec![Statement { target, reduced, value: product(factors), roles }];
+    let statements = vec![Statement { target, reduced, value: Expr::product(factors), roles }];
     let program =
         Program { notation: notation.text.clone(), modes, tensors, statements, same_extents };
+    if let Some(ranks) = &options.ranks {
+        ranks_fit(&program, ranks).map_err(|mistakes| at_ranks(mistakes, options))?;
+    }
     fixed_extents_agree(&program)?;
     Ok(program)
+}
+
+/// Points what has no place in the notation at the option `ranks`.
+fn at_ranks(Diagnostics(mistakes): Diagnostics, options: &Options) -> Diagnostics {
+    let located = |mistake: Diagnostic| match mistake.span {
+        Some(_) => mistake,
+        None => Diagnostic { source: Source::Options, span: options.span_of("ranks"), ..mistake }
+            .place("option `ranks`"),
+    };
+    Diagnostics(mistakes.into_iter().map(located).collect())
 }
 
 fn only_statement(statements: &[notation::Statement]) -> Result<&notation::Statement, Diagnostics> {
@@ -119,11 +137,6 @@ fn input(read: Tensor, tensors: &mut Vec<Tensor>, same_extents: &mut Vec<SameExt
         }
     }
     TensorId(position)
-}
-
-fn product(factors: Vec<Access>) -> Expr {
-    let mut factors: Vec<Expr> = factors.into_iter().map(Expr::Access).collect();
-    if factors.len() == 1 { factors.remove(0) } else { Expr::Product(factors) }
 }
 
 fn fixed_extents_agree(program: &Program) -> Result<(), Diagnostics> {

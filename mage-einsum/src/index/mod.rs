@@ -5,17 +5,21 @@
 mod program;
 mod roles;
 mod tied;
+mod ranks;
 mod lower;
 mod verify;
 mod merge;
 mod print;
+mod path;
 
 pub use lower::lower;
 pub use merge::merge;
+pub use path::{Count, Order, PathReport, PathStep, pairs};
 pub use print::{print, print_statement};
 pub use program::{
     Access, Dtype, Expr, Extent, Mode, ModeId, Part, Program, Role, SameExtent, Statement, Tensor,
     TensorId, TensorKind,
 };
+pub(crate) use ranks::{labels_of, ranks_fit};
 pub(crate) use tied::unequal_extents;
 pub use verify::verify;

@@ -3,16 +3,17 @@
 
 use super::{Access, Extent, ModeId, Program, Role, Statement};
 
-/// Prints the statement line and below it, for each mode, its role, its extent and the dimensions
-/// it stands in (`A.1` is dimension 1 of `A`).
+/// Prints each statement and below it, for each of its modes, the role, the extent and the
+/// dimensions it stands in (`A.1` is dimension 1 of `A`).
 pub fn print(program: &Program) -> String {
     let has_merged = program.modes.iter().any(|mode| mode.parts.len() > 1);
     let mut header = vec!["mode", "role", "extent", "stands in"];
     if has_merged {
         header.push("parts");
     }
-    let mut rows: Vec<Vec<String>> = vec![header.into_iter().map(str::to_owned).collect()];
-    for statement in &program.statements {
+    let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
+    let block = |statement: &Statement| {
+        let mut rows = vec![header.clone()];
         for (mode, role) in &statement.roles {
             let mut row = mode_row(program, statement, *mode, *role);
             if has_merged {
@@ -20,22 +21,26 @@ pub fn print(program: &Program) -> String {
             }
             rows.push(row);
         }
-    }
-    format!("{}\n\n{}", print_statement(program), table(&rows))
+        format!("{}\n\n{}", statement_text(program, statement), table(&rows))
+    };
+    program.statements.iter().map(block).collect::<Vec<_>>().join("\n")
 }
 
-/// Prints only the statement, `out[i,j] = sum(k) A[i,k] * B[k,j]`.
+/// Prints only the statements, `out[i,j] = sum(k) A[i,k] * B[k,j]`, with `; ` between several.
 pub fn print_statement(program: &Program) -> String {
-    let line = |statement: &Statement| {
-        let factors: Vec<String> =
-            statement.factors().into_iter().map(|factor| access(program, factor)).collect();
-        let sum = match statement.reduced.as_slice() {
-            [] => String::new(),
-            reduced => format!("sum({}) ", names(program, reduced)),
-        };
-        format!("{} = {sum}{}", access(program, &statement.target), factors.join(" * "))
+    let lines = program.statements.iter().map(|statement| statement_text(program, statement));
+    lines.collect::<Vec<_>>().join("; ")
+}
+
+/// One statement of `program`.
+pub(super) fn statement_text(program: &Program, statement: &Statement) -> String {
+    let factors: Vec<String> =
+        statement.factors().into_iter().map(|factor| access(program, factor)).collect();
+    let sum = match statement.reduced.as_slice() {
+        [] => String::new(),
+        reduced => format!("sum({}) ", names(program, reduced)),
     };
-    program.statements.iter().map(line).collect::<Vec<_>>().join("; ")
+    format!("{} = {sum}{}", access(program, &statement.target), factors.join(" * "))
 }
 
 fn access(program: &Program, access: &Access) -> String {
@@ -69,7 +74,7 @@ fn parts(program: &Program, id: ModeId) -> String {
 }
 
 /// Left-aligned columns, two spaces apart, without trailing spaces.
-fn table(rows: &[Vec<String>]) -> String {
+pub(super) fn table(rows: &[Vec<String>]) -> String {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width =
         |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();

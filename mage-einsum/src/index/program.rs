@@ -167,6 +167,14 @@ impl Program {
     }
 }
 
+impl Expr {
+    /// The product of `factors`, or the one factor itself.
+    pub(super) fn product(factors: Vec<Access>) -> Expr {
+        let mut factors: Vec<Expr> = factors.into_iter().map(Expr::Access).collect();
+        if factors.len() == 1 { factors.remove(0) } else { Expr::Product(factors) }
+    }
+}
+
 impl Statement {
     /// The factors of the value in order: one for a lone access.
     pub fn factors(&self) -> Vec<&Access> {

@@ -6,7 +6,7 @@ use super::{Access, ModeId, Role};
 /// The modes of a statement in order of first appearance in its factors, each with its role.
 ///
 /// With three factors or more a mode is free left if it is in the first of them and free right if
-/// it is in a later one only: a contraction path makes pairs of them later.
+/// it is in a later one only, until a contraction path makes pairs of them.
 pub(super) fn roles(target: &Access, factors: &[&Access]) -> Vec<(ModeId, Role)> {
     let mut roles: Vec<(ModeId, Role)> = Vec::new();
     for &mode in factors.iter().flat_map(|factor| &factor.modes) {

@@ -25,7 +25,18 @@ pub fn verify(program: &Program) -> Result<(), String> {
     let unwritten = (0..program.tensors.len()).map(TensorId).find(|tensor| {
         program.tensor(*tensor).kind != TensorKind::Input && !written.contains(tensor)
     });
-    holds(unwritten.is_none(), || format!("tensor {unwritten:?} is never written"))
+    holds(unwritten.is_none(), || format!("tensor {unwritten:?} is never written"))?;
+    temporaries_are_read(program)
+}
+
+fn temporaries_are_read(program: &Program) -> Result<(), String> {
+    let reads = |statement: &Statement, temporary: TensorId| {
+        statement.factors().iter().any(|factor| factor.tensor == temporary)
+    };
+    let unread = program
+        .tensors_of(TensorKind::Temp)
+        .find(|(id, _)| !program.statements.iter().any(|statement| reads(statement, *id)));
+    holds(unread.is_none(), || format!("temporary {unread:?} is never read"))
 }
 
 fn holds(promise: bool, why: impl FnOnce() -> String) -> Result<(), String> {

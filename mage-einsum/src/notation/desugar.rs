@@ -4,22 +4,17 @@
 use std::collections::BTreeMap;
 
 use super::{Access, Classic, Label, Statement, Term};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span};
+use crate::diagnostic::Span;
 
-/// The statement that `classic` stands for. Spans still point into the classic text.
-///
-/// # Errors
-/// `EllipsisUnsupported`: what `...` stands for follows from the operands' ranks, which the text
-/// does not have (rule R12).
-pub(crate) fn desugar(classic: &Classic) -> Result<Statement, Diagnostics> {
-    no_ellipsis(classic)?;
-    let labels: Vec<&Label> = classic.operands.iter().flat_map(|term| term.labels()).collect();
+/// The statement that `classic`, without an ellipsis, stands for. Spans still point into the
+/// classic text.
+pub(crate) fn desugar(classic: &Classic) -> Statement {
     let output: Vec<Label> = match &classic.output {
         Some(term) => term.labels().cloned().collect(),
-        None => implicit_output(&labels),
+        None => labels_that_stand_once(classic),
     };
     let mut reduced: Vec<Label> = Vec::new();
-    for label in labels {
+    for label in classic.operands.iter().flat_map(Term::labels) {
         let is_known = output.iter().chain(&reduced).any(|known| known.name == label.name);
         if !is_known {
             reduced.push(label.clone());
@@ -30,7 +25,7 @@ pub(crate) fn desugar(classic: &Classic) -> Result<Statement, Diagnostics> {
     let last_term = classic.output.as_ref().or(classic.operands.last());
     let span = last_term.map_or(Span::new(0, 0), |term| term.span);
     let tensor = Label { name: "out".to_owned(), span };
-    Ok(Statement { target: Access { tensor, labels: output }, reduced, factors: factors.collect() })
+    Statement { target: Access { tensor, labels: output }, reduced, factors: factors.collect() }
 }
 
 fn access(name: String, term: &Term) -> Access {
@@ -49,22 +44,10 @@ fn operand_name(operand_idx: usize) -> String {
 
 /// Labels that stand exactly once over all inputs, in ASCII order (rule R5). The ordered map
 /// gives the order.
-fn implicit_output(labels: &[&Label]) -> Vec<Label> {
+pub(super) fn labels_that_stand_once(classic: &Classic) -> Vec<Label> {
     let mut counts: BTreeMap<&str, (usize, &Label)> = BTreeMap::new();
-    for label in labels {
+    for label in classic.operands.iter().flat_map(Term::labels) {
         counts.entry(&label.name).or_insert((0, label)).0 += 1;
     }
     counts.into_values().filter(|(n, _)| *n == 1).map(|(_, label)| label.clone()).collect()
-}
-
-fn no_ellipsis(classic: &Classic) -> Result<(), Diagnostics> {
-    let terms = classic.operands.iter().chain(&classic.output);
-    let mut ellipses = terms.filter_map(Term::ellipsis);
-    let Some(first) = ellipses.next() else { return Ok(()) };
-    let message = "`...` needs the ranks of the operands, which are not known here";
-    let mistake = Diagnostic::new(Code::EllipsisUnsupported, message)
-        .at(first)
-        .place(format!("byte {}", first.start))
-        .help("write a label for each mode that `...` stands for");
-    Err(ellipses.fold(mistake, |mistake, span| mistake.note(span, "and here")).into())
 }

@@ -7,10 +7,12 @@ mod classic;
 mod lexeme;
 mod statement;
 mod check;
+mod ellipsis;
 mod desugar;
 mod print;
 
 pub(crate) use desugar::desugar;
+pub(crate) use ellipsis::spelled_out;
 pub use parse::parse;
 pub use print::print;
 pub use syntax::{Access, Classic, Form, Item, Label, Notation, Statement, Term};

@@ -13,9 +13,6 @@ use crate::index::Dtype;
 
 pub use parse::parse;
 
-/// The devices that kernels are planned for; the first is the default.
-pub const DEVICES: [&str; 2] = ["rtx4090", "h200"];
-
 /// What the user asked for beside the notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -25,10 +22,15 @@ pub struct Options {
     pub name: Option<String>,
     /// Extents known at compile time, by label.
     pub extents: BTreeMap<String, u32>,
-    /// One of [`DEVICES`]; the first where it is absent.
+    /// The device to plan for, by the name that `mage-codegen` knows it by.
     pub device: Option<String>,
     /// The element type of the operands.
     pub dtype: Dtype,
+    /// The rank of each operand, from which follows what `...` stands for.
+    pub ranks: Option<Vec<usize>>,
+    /// The order in which operands are contracted: pairs of positions in the list of those that
+    /// are left, as opt_einsum writes them. Chosen where it is absent.
+    pub path: Option<Vec<(usize, usize)>>,
     /// Where each value stands in the option text, by key; the extent of label `k` is under
     /// `extents.k`. Later levels point at it when they refuse a value.
     pub spans: BTreeMap<String, Span>,
@@ -58,15 +60,17 @@ impl Default for Options {
             extents: BTreeMap::new(),
             device: None,
             dtype: Dtype::F32,
+            ranks: None,
+            path: None,
             spans: BTreeMap::new(),
         }
     }
 }
 
 impl Options {
-    /// The device to plan for.
-    pub fn device_name(&self) -> &str {
-        self.device.as_deref().unwrap_or(DEVICES[0])
+    /// The same options for operands of these ranks, as a library knows them from its arrays.
+    pub fn with_ranks(&self, ranks: &[usize]) -> Options {
+        Options { ranks: Some(ranks.to_vec()), ..self.clone() }
     }
 
     /// Where the value of `key` stands in the option text, if it is given.

@@ -3,11 +3,11 @@
 use std::num::NonZeroU32;
 
 use super::raw::{self, Entry, Value, ValueKind};
-use super::{DEVICES, Options, Tile};
+use super::{Options, Tile};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span};
 use crate::index::Dtype;
 
-const KEYS: [&str; 5] = ["tile", "name", "extents", "device", "dtype"];
+const KEYS: [&str; 7] = ["tile", "name", "extents", "device", "dtype", "ranks", "path"];
 
 /// Words that Rust keeps for itself, strict and reserved, edition 2024 (The Rust Reference,
 /// Keywords).
@@ -48,6 +48,8 @@ fn set(options: &mut Options, entry: &Entry<'_>) -> Result<(), Diagnostic> {
         "extents" => extents(options, value)?,
         "device" => options.device = Some(device(value)?),
         "dtype" => options.dtype = dtype(value)?,
+        "ranks" => options.ranks = Some(ranks(value)?),
+        "path" => options.path = Some(path(value)?),
         unknown => return Err(unknown_option(unknown, entry.key_span)),
     }
     Ok(())
@@ -141,11 +143,10 @@ fn extents_form(span: Span) -> Diagnostic {
 
 fn device(value: &Value<'_>) -> Result<String, Diagnostic> {
     match value.kind {
-        ValueKind::Word(word) if DEVICES.contains(&word) => Ok(word.to_owned()),
-        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
-            let message = "the device is not one that kernels are planned for".to_owned();
-            let help = format!("write one of: {}", DEVICES.join(", "));
-            Err(at(Code::BadOption, message, value.span).help(help))
+        ValueKind::Word(word) => Ok(word.to_owned()),
+        ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+            let message = "the device is not a name".to_owned();
+            Err(at(Code::BadOption, message, value.span).help("write `device = rtx4090`"))
         }
     }
 }
@@ -161,6 +162,48 @@ fn dtype(value: &Value<'_>) -> Result<Dtype, Diagnostic> {
             let message = "the value of `dtype` is not an element type".to_owned();
             Err(at(Code::BadOption, message, value.span).help("write `dtype = f32`"))
         }
+    }
+}
+
+fn ranks(value: &Value<'_>) -> Result<Vec<usize>, Diagnostic> {
+    let refused = |span| {
+        at(Code::BadOption, "ranks are not one number an operand".to_owned(), span)
+            .help("write `ranks = (3, 4)`")
+    };
+    match &value.kind {
+        ValueKind::List(ranks) => {
+            ranks.iter().map(|rank| position(rank).ok_or_else(|| refused(rank.span))).collect()
+        }
+        ValueKind::Number(_) => Ok(vec![position(value).ok_or_else(|| refused(value.span))?]),
+        ValueKind::Word(_) | ValueKind::Group(_) => Err(refused(value.span)),
+    }
+}
+
+/// `((0, 1), (0, 1))`; `()` for one operand, which has no step.
+fn path(value: &Value<'_>) -> Result<Vec<(usize, usize)>, Diagnostic> {
+    let refused = |span| {
+        at(Code::BadOption, "the path is not a list of pairs".to_owned(), span)
+            .help("write the two positions of each step, as in `path = ((0, 1), (0, 1))`")
+    };
+    let step = |step: &Value<'_>| match &step.kind {
+        ValueKind::List(pair) => match pair.as_slice() {
+            [left, right] => position(left).zip(position(right)).ok_or_else(|| refused(step.span)),
+            [] | [_] | [_, _, _, ..] => Err(refused(step.span)),
+        },
+        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::Group(_) => Err(refused(step.span)),
+    };
+    match &value.kind {
+        ValueKind::List(steps) => steps.iter().map(step).collect(),
+        ValueKind::Group(entries) if entries.is_empty() => Ok(Vec::new()),
+        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::Group(_) => Err(refused(value.span)),
+    }
+}
+
+/// A small number. Operands are few and ranks are small, so 255 is far more than anyone writes.
+fn position(value: &Value<'_>) -> Option<usize> {
+    match value.kind {
+        ValueKind::Number(digits) => digits.parse::<u8>().ok().map(usize::from),
+        ValueKind::Word(_) | ValueKind::List(_) | ValueKind::Group(_) => None,
     }
 }
 

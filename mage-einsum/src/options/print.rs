@@ -1,6 +1,6 @@
 //! The canonical option text, which the parser reads back to the same options up to places.
 
-use super::{DEVICES, Options, Tile};
+use super::{Options, Tile};
 use crate::index::Dtype;
 
 /// Prints `options` in a fixed order without defaults.
@@ -17,13 +17,24 @@ pub(super) fn print(options: &Options) -> String {
             options.extents.iter().map(|(label, extent)| format!("{label} = {extent}")).collect();
         entries.push(format!("extents = ({})", extents.join(", ")));
     }
-    if options.device_name() != DEVICES[0] {
-        entries.push(format!("device = {}", options.device_name()));
+    if let Some(device) = &options.device {
+        entries.push(format!("device = {device}"));
     }
     match options.dtype {
         Dtype::F32 => {}
     }
+    if let Some(ranks) = &options.ranks {
+        entries.push(format!("ranks = {}", list(ranks.iter().map(usize::to_string))));
+    }
+    if let Some(path) = &options.path {
+        let steps = path.iter().map(|(left, right)| format!("({left}, {right})"));
+        entries.push(format!("path = {}", list(steps)));
+    }
     entries.join(", ")
+}
+
+fn list(values: impl Iterator<Item = String>) -> String {
+    format!("({})", values.collect::<Vec<_>>().join(", "))
 }
 
 impl std::fmt::Display for Tile {

@@ -3,12 +3,26 @@
 
 use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
 
+use super::held::Held;
 use super::nest::{Loop, Nest};
-use crate::index::{Access, ModeId};
+use crate::index::{Access, ModeId, Statement};
+
+/// The values of a statement's factors.
+pub(super) fn of_values(statement: &Statement, tensors: &[Held], nest: &Nest) -> Vec<Packed> {
+    let factors = statement.factors().into_iter();
+    factors.map(|f| Packed::new(f, &tensors[f.tensor.0].values.view(), nest)).collect()
+}
+
+/// Their sums of absolute products: a product of these is what a product of factors can at most
+/// be.
+pub(super) fn of_magnitudes(statement: &Statement, tensors: &[Held], nest: &Nest) -> Vec<Packed> {
+    let factors = statement.factors().into_iter();
+    factors.map(|f| Packed::new(f, &tensors[f.tensor.0].magnitudes().view(), nest)).collect()
+}
 
 /// A factor in the order rows, terms, vector; modes it lacks are absent and have stride 0.
 pub(super) struct Packed {
-    pub(super) data: Vec<f32>,
+    pub(super) data: Vec<f64>,
     /// Elements from one index to the next, for each row loop of the nest.
     pub(super) row_strides: Vec<usize>,
     /// The same for each term loop.
@@ -19,7 +33,7 @@ pub(super) struct Packed {
 
 impl Packed {
     /// Copies `operand`, read under `access`.
-    pub(super) fn new(access: &Access, operand: &ArrayViewD<'_, f32>, nest: &Nest) -> Packed {
+    pub(super) fn new(access: &Access, operand: &ArrayViewD<'_, f64>, nest: &Nest) -> Packed {
         let vector = nest.vector.map(|(vector, _)| vector);
         let all = nest.rows.iter().chain(&nest.terms).copied().chain(vector);
         let present: Vec<Loop> = all.filter(|l| access.modes.contains(&l.mode)).collect();
@@ -46,8 +60,8 @@ impl Packed {
 /// (rule R10).
 fn diagonal<'o>(
     access: &Access,
-    operand: &'o ArrayViewD<'_, f32>,
-) -> (Vec<ModeId>, CowArray<'o, f32, IxDyn>) {
+    operand: &'o ArrayViewD<'_, f64>,
+) -> (Vec<ModeId>, CowArray<'o, f64, IxDyn>) {
     let mut modes: Vec<ModeId> = Vec::new();
     let mut extents = Vec::new();
     for (mode, extent) in access.modes.iter().zip(operand.shape()) {

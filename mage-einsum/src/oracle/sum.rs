@@ -66,7 +66,7 @@ fn sum_rows(nest: &Nest, factors: &[Packed], Rows { first, values, magnitudes }:
                 if factor.has_vector {
                     along.push(&factor.data[*start..*start + row_len]);
                 } else {
-                    constant *= f64::from(factor.data[*start]);
+                    constant *= factor.data[*start];
                 }
             }
             add_term(constant, &along, values, magnitudes);
@@ -77,7 +77,7 @@ fn sum_rows(nest: &Nest, factors: &[Packed], Rows { first, values, magnitudes }:
 
 /// Adds one term to each element of a row. The two cases that matter for speed have loops of
 /// their own, which the compiler vectorises.
-fn add_term(constant: f64, along: &[&[f32]], values: &mut [f64], magnitudes: &mut [f64]) {
+fn add_term(constant: f64, along: &[&[f64]], values: &mut [f64], magnitudes: &mut [f64]) {
     let sums = values.iter_mut().zip(magnitudes);
     let add = |(value, magnitude): (&mut f64, &mut f64), product: f64| {
         *value += product;
@@ -86,17 +86,17 @@ fn add_term(constant: f64, along: &[&[f32]], values: &mut [f64], magnitudes: &mu
     match along {
         [left] => {
             for (sum, left) in sums.zip(*left) {
-                add(sum, constant * f64::from(*left));
+                add(sum, constant * left);
             }
         }
         [left, right] => {
             for ((sum, left), right) in sums.zip(*left).zip(*right) {
-                add(sum, constant * f64::from(*left) * f64::from(*right));
+                add(sum, constant * left * right);
             }
         }
         several => {
             for (position, sum) in sums.enumerate() {
-                let factors = several.iter().map(|factor| f64::from(factor[position]));
+                let factors = several.iter().map(|factor| factor[position]);
                 add(sum, factors.fold(constant, |product, factor| product * factor));
             }
         }

@@ -3,11 +3,13 @@
 
 use ndarray::{ArrayD, ArrayViewD, Dimension, indices};
 
-use super::{Evaluation, bound_statement};
+use super::held::Held;
+use super::{Evaluation, in_order};
+use crate::binding::Extents;
 use crate::diagnostic::Diagnostics;
-use crate::index::{Expr, ModeId, Program};
+use crate::index::{Expr, ModeId, Program, Statement};
 
-/// Evaluates `program` by walking its expression for every product.
+/// Evaluates `program` by walking its expressions for every product.
 ///
 /// # Errors
 /// As for [`super::evaluate`].
@@ -15,12 +17,24 @@ pub fn evaluate_by_tree(
     program: &Program,
     operands: &[ArrayViewD<'_, f32>],
 ) -> Result<Evaluation, Diagnostics> {
-    let (statement, extents) = bound_statement(program, operands)?;
+    in_order(program, operands, |statement, extents, tensors| {
+        Ok(evaluate_statement(program, statement, extents, tensors))
+    })
+}
+
+fn evaluate_statement(
+    program: &Program,
+    statement: &Statement,
+    extents: &Extents,
+    tensors: &[Held],
+) -> Evaluation {
     let box_of = |modes: &[ModeId]| -> Vec<usize> {
         let extents = modes.iter().map(|mode| extents.of_mode(program.mode(*mode)));
         extents.map(|extent| usize::try_from(extent).unwrap_or(usize::MAX)).collect()
     };
     let reduced = box_of(&statement.reduced);
+    let all_values: Vec<_> = tensors.iter().map(|tensor| tensor.values.view()).collect();
+    let all_magnitudes: Vec<_> = tensors.iter().map(Held::magnitudes).collect();
     let mut values = ArrayD::zeros(box_of(&statement.target.modes));
     let mut magnitudes = values.clone();
     let mut at = vec![0; program.modes.len()];
@@ -28,13 +42,17 @@ pub fn evaluate_by_tree(
         set(&mut at, &statement.target.modes, output.slice());
         for term in indices(reduced.as_slice()) {
             set(&mut at, &statement.reduced, term.slice());
-            let product = evaluate_expr(&statement.value, operands, &at);
-            *value += product;
-            magnitudes[&output] += product.abs();
+            *value +=
+                evaluate_expr(&statement.value, &|tensor, index| all_values[tensor][index], &at);
+            magnitudes[&output] += evaluate_expr(
+                &statement.value,
+                &|tensor, index| all_magnitudes[tensor][index],
+                &at,
+            );
         }
     }
     let n_terms = reduced.iter().map(|extent| *extent as u64).product();
-    Ok(Evaluation { values, magnitudes, n_terms })
+    Evaluation { values, magnitudes, n_terms }
 }
 
 fn set(at: &mut [usize], modes: &[ModeId], index: &[usize]) {
@@ -43,14 +61,15 @@ fn set(at: &mut [usize], modes: &[ModeId], index: &[usize]) {
     }
 }
 
-fn evaluate_expr(expr: &Expr, operands: &[ArrayViewD<'_, f32>], at: &[usize]) -> f64 {
+/// The value of `expr` where the modes are `at`, with elements by tensor and index.
+fn evaluate_expr(expr: &Expr, element: &impl Fn(usize, &[usize]) -> f64, at: &[usize]) -> f64 {
     match expr {
         Expr::Access(access) => {
             let index: Vec<usize> = access.modes.iter().map(|mode| at[mode.0]).collect();
-            f64::from(operands[access.tensor.0][index.as_slice()])
+            element(access.tensor.0, &index)
         }
         Expr::Product(factors) => {
-            factors.iter().map(|factor| evaluate_expr(factor, operands, at)).product()
+            factors.iter().map(|factor| evaluate_expr(factor, element, at)).product()
         }
     }
 }

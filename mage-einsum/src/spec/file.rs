@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Spec, bad_spec, parse_invocation};
+use super::{Spec, bad_spec, parse_invocation, parse_run};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// A spec file, read.
@@ -41,7 +41,12 @@ pub fn parse_file(text: &str) -> Result<SpecFile, Diagnostics> {
     for (line, run) in runs {
         match parse_run(&run) {
             Ok(run) => extents.push(run),
-            Err(mistake) => mistakes.push(mistake.place(format!("line {line}"))),
+            // Places in a line of their own are of no use where only the spec's texts are shown.
+            Err(Diagnostics(of_run)) => {
+                mistakes.extend(of_run.into_iter().map(|mistake| {
+                    Diagnostic { span: None, ..mistake }.place(format!("line {line}"))
+                }))
+            }
         }
     }
     if mistakes.is_empty() {
@@ -76,25 +81,4 @@ pub fn split_file(text: &str) -> Result<FileText, Diagnostics> {
         }
     }
     Ok(FileText { about: about.join("\n"), invocation: invocation.join("\n"), runs })
-}
-
-/// Reads `i=65 j=63`.
-fn parse_run(run: &str) -> Result<BTreeMap<String, u64>, Diagnostic> {
-    let mut extents = BTreeMap::new();
-    for pair in run.split_whitespace() {
-        let parts = pair.split_once('=').and_then(|(label, extent)| {
-            let is_label = label.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            let extent = extent.parse::<u64>().ok()?;
-            (is_label && !label.is_empty()).then(|| (label.to_owned(), extent))
-        });
-        let Some((label, extent)) = parts else {
-            let mistake = bad_spec(format!("`{pair}` is not an extent"), String::new());
-            return Err(mistake.help("write the extents as `run: i=65 j=63`"));
-        };
-        if extents.insert(label.clone(), extent).is_some() {
-            let mistake = bad_spec(format!("label `{label}` is given twice"), String::new());
-            return Err(mistake.help("keep one of them"));
-        }
-    }
-    Ok(extents)
 }

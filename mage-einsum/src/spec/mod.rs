@@ -2,6 +2,7 @@
 //! options. The macro, the command line and the spec files hand their text in here.
 
 mod file;
+mod run;
 mod literal;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -10,6 +11,7 @@ use crate::options::{self, Options};
 
 pub use file::{FileText, SpecFile, parse_file, split_file};
 pub use literal::{Invocation, split_invocation};
+pub use run::parse_run;
 
 /// One kernel's specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +51,29 @@ impl Places {
     }
 }
 
+impl Spec {
+    /// Reads a notation and an option text that stand by themselves, as on a command line.
+    ///
+    /// # Errors
+    /// The mistakes of both together.
+    pub fn from_texts(notation_text: &str, options_text: &str) -> Result<Spec, Diagnostics> {
+        match (notation::parse(notation_text), options::parse(options_text)) {
+            (Ok(notation), Ok(options)) => Ok(Spec {
+                notation,
+                options,
+                notation_text: notation_text.to_owned(),
+                options_text: options_text.to_owned(),
+                places: Places { literal_start: 0, is_verbatim: true, options_start: 0 },
+            }),
+            (Ok(_), Err(mistakes)) | (Err(mistakes), Ok(_)) => Err(mistakes),
+            (Err(Diagnostics(mut mistakes)), Err(Diagnostics(more))) => {
+                mistakes.extend(more);
+                Err(Diagnostics(mistakes))
+            }
+        }
+    }
+}
+
 /// Reads what stands between the macro's parentheses, for example
 /// `"ik,kj->ij", tile = 64`.
 ///
@@ -57,16 +82,7 @@ impl Places {
 /// of the options together. [`split_invocation`] gives the two texts to render them over.
 pub fn parse_invocation(text: &str) -> Result<Spec, Diagnostics> {
     let Invocation { notation_text, options_text, places } = split_invocation(text)?;
-    match (notation::parse(&notation_text), options::parse(&options_text)) {
-        (Ok(notation), Ok(options)) => {
-            Ok(Spec { notation, options, notation_text, options_text, places })
-        }
-        (Ok(_), Err(mistakes)) | (Err(mistakes), Ok(_)) => Err(mistakes),
-        (Err(Diagnostics(mut mistakes)), Err(Diagnostics(more))) => {
-            mistakes.extend(more);
-            Err(Diagnostics(mistakes))
-        }
-    }
+    Ok(Spec { places, ..Spec::from_texts(&notation_text, &options_text)? })
 }
 
 fn bad_spec(message: impl Into<String>, place: String) -> Diagnostic {

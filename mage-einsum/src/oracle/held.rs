@@ -1,0 +1,57 @@
+//! The tensors of a program while it is evaluated: the operands first, then each temporary as its
+//! statement has been evaluated, all in f64.
+
+use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
+
+use super::Evaluation;
+use crate::index::{Program, TensorId};
+
+/// The values of one tensor with what its bound needs.
+pub(super) struct Held {
+    pub(super) values: ArrayD<f64>,
+    /// For each element the sum of absolute products that it came from; for an operand, which came
+    /// from nothing, the absolute values.
+    magnitudes: Option<ArrayD<f64>>,
+    /// Products of operands that each element is the sum of.
+    pub(super) n_terms: u64,
+}
+
+impl Held {
+    /// Every operand, and room for what the statements write.
+    pub(super) fn operands(program: &Program, operands: &[ArrayViewD<'_, f32>]) -> Vec<Held> {
+        let empty = || Held { values: ArrayD::zeros(IxDyn(&[0])), magnitudes: None, n_terms: 1 };
+        let given = operands.iter().map(|operand| Held {
+            values: operand.mapv(f64::from),
+            magnitudes: None,
+            n_terms: 1,
+        });
+        let mut tensors: Vec<Held> = given.collect();
+        tensors.resize_with(program.tensors.len(), empty);
+        tensors
+    }
+
+    /// What a statement wrote.
+    pub(super) fn result(evaluation: Evaluation) -> Held {
+        let Evaluation { values, magnitudes, n_terms } = evaluation;
+        Held { values, magnitudes: Some(magnitudes), n_terms }
+    }
+
+    /// Whether the sum of absolute products is other than the absolute value.
+    pub(super) fn is_computed(&self) -> bool {
+        self.magnitudes.is_some()
+    }
+
+    pub(super) fn magnitudes(&self) -> CowArray<'_, f64, IxDyn> {
+        match &self.magnitudes {
+            Some(magnitudes) => CowArray::from(magnitudes.view()),
+            None => CowArray::from(self.values.mapv(f64::abs)),
+        }
+    }
+
+    /// The evaluation of the program's last statement.
+    pub(super) fn into_evaluation(mut tensors: Vec<Held>, target: TensorId) -> Evaluation {
+        let Held { values, magnitudes, n_terms } = tensors.swap_remove(target.0);
+        let magnitudes = magnitudes.unwrap_or_else(|| values.mapv(f64::abs));
+        Evaluation { values, magnitudes, n_terms }
+    }
+}

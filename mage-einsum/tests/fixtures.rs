@@ -1,0 +1,90 @@
+//! Random specifications against numpy: `tests/fixtures/einsum.txt` at the root holds what numpy
+//! says, and `einsum.py` beside it how the file was made. The oracle must give the same numbers,
+//! and so must it on the pairs of every contraction path.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+mod support;
+
+use mage_einsum::index::{Program, pairs, verify};
+use mage_einsum::options::Options;
+use mage_einsum::oracle::evaluate;
+use ndarray::ArrayD;
+use support::{filled, program};
+
+const FIXTURES: &str = include_str!("../../tests/fixtures/einsum.txt");
+
+struct Fixture {
+    notation: &'static str,
+    operands: Vec<ArrayD<f32>>,
+    expected: &'static str,
+}
+
+fn fixtures() -> impl Iterator<Item = Fixture> {
+    FIXTURES.lines().map(|line| {
+        let cells: Vec<&str> = line.split('|').collect();
+        let &[notation, shapes, expected] = cells.as_slice() else {
+            panic!("`{line}` does not have three cells");
+        };
+        let shapes = shapes.split_whitespace().map(shape).zip(0..);
+        let operands = shapes.map(|(shape, seed)| filled(&shape, "H", seed)).collect();
+        Fixture {
+            notation: notation.strip_suffix(' ').unwrap(),
+            operands,
+            expected: expected.trim(),
+        }
+    })
+}
+
+fn shape(text: &str) -> Vec<usize> {
+    let extents = text.split('x').filter(|extent| *extent != "-");
+    extents.map(|extent| extent.parse().expect(text)).collect()
+}
+
+/// The number of elements, S and Q of the test cases, the first four elements and the last.
+fn told(program: &Program, operands: &[ArrayD<f32>]) -> String {
+    let views: Vec<_> = operands.iter().map(|operand| operand.view()).collect();
+    let values = evaluate(program, &views).unwrap().values;
+    assert!(values.iter().all(|value| value.fract() == 0.0));
+    let flat: Vec<i64> = values.iter().map(|value| *value as i64).collect();
+    let weighted = flat.iter().enumerate().map(|(n, value)| (n as i64 % 97 + 1) * value);
+    let mut numbers = vec![flat.len() as i64, flat.iter().sum(), weighted.sum()];
+    numbers.extend(flat.iter().take(4).chain(flat.last()));
+    numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_oracle_equals_numpy() {
+    let mut n_fixtures = 0;
+    for Fixture { notation, operands, expected } in fixtures() {
+        assert_eq!(told(&program(notation), &operands), expected, "`{notation}`");
+        n_fixtures += 1;
+    }
+    assert!(n_fixtures >= 2000, "{n_fixtures} fixtures");
+}
+
+#[test]
+fn pairs_equal_numpy() {
+    for Fixture { notation, operands, expected } in fixtures() {
+        let (paired, _) = pairs(&program(notation), &Options::default()).unwrap();
+        assert_eq!(verify(&paired), Ok(()), "`{notation}`");
+        assert_eq!(told(&paired, &operands), expected, "`{notation}`");
+    }
+}
+
+/// With every extent fixed the best order is chosen, which is often another one.
+#[test]
+fn pairs_in_the_chosen_order_equal_numpy() {
+    for Fixture { notation, operands, expected } in fixtures() {
+        let open = program(notation);
+        let shapes: Vec<&[usize]> = operands.iter().map(|operand| operand.shape()).collect();
+        let extents = mage_einsum::binding::Extents::from_shapes(&open, &shapes).unwrap();
+        let given: Vec<String> =
+            extents.iter().map(|(l, extent)| format!("{l} = {extent}")).collect();
+        let options = format!("extents = ({})", given.join(", "));
+        let fixed = support::program_with(notation, &options).unwrap();
+        let (paired, _) = pairs(&fixed, &Options::default()).unwrap();
+        assert_eq!(verify(&paired), Ok(()), "`{notation}`");
+        assert_eq!(told(&paired, &operands), expected, "`{notation}`");
+    }
+}
