@@ -8,7 +8,7 @@ use cuda_host::standin::{Order, set_order};
 
 #[cuda_host::cuda_module]
 mod kernels {
-    use cuda_device::{SharedArray, kernel, launch_bounds, thread};
+    use cuda_device::{SharedArray, kernel, launch_bounds, thread, warp};
 
     /// Reverses each block's 64 numbers, doubles them, and adds the neighbour on the left: two barriers.
     ///
@@ -59,6 +59,34 @@ mod kernels {
             thread::sync_threads();
         } else {
             thread::sync_threads();
+        }
+    }
+
+    /// Sums each warp, the barrier in between to see that both kinds of pause mix.
+    ///
+    /// # Safety
+    ///
+    /// `out` holds a number a thread.
+    #[kernel]
+    pub unsafe fn standin_sums_warps(out: *mut f32) {
+        let thread_idx = thread::threadIdx_x();
+        let mut sum = thread_idx as f32;
+        let mut round = 0;
+        while round < 5 {
+            sum += warp::shuffle_xor_f32(sum, 16 >> round);
+            thread::sync_threads();
+            round += 1;
+        }
+        unsafe { *out.add(thread_idx as usize) = sum };
+    }
+
+    /// # Safety
+    ///
+    /// None of its faults reaches memory.
+    #[kernel]
+    pub unsafe fn standin_tears_warps(n: u32) {
+        if thread::threadIdx_x() < n {
+            warp::shuffle_xor_f32(1.0, 1);
         }
     }
 
@@ -146,6 +174,42 @@ fn a_divergent_barrier_is_caught() {
     // SAFETY: as above.
     let text = fault(|| unsafe { module.standin_two_places(&stream, config(1, 8)) });
     assert!(text.contains("thread (3, 0, 0) waits at"), "{text}");
+}
+
+#[test]
+fn warps_exchange_in_both_orders() {
+    let Device { stream, module } = device();
+    let expected: Vec<f32> = (0..96)
+        .map(|thread| (thread / 32 * 32 * 32 + 496) as f32)
+        .collect();
+    for order in [Order::Forward, Order::Reverse] {
+        set_order(order);
+        let out = DeviceBuffer::<f32>::zeroed(&stream, 96).unwrap();
+        let out_ptr = out.cu_deviceptr() as *mut f32;
+        // SAFETY: one block of 96 threads, and a buffer of 96.
+        unsafe { module.standin_sums_warps(&stream, config(1, 96), out_ptr) }.unwrap();
+        assert_eq!(out.to_host_vec(&stream).unwrap(), expected, "{order:?}");
+    }
+}
+
+#[test]
+fn a_torn_warp_is_caught() {
+    let Device { stream, module } = device();
+    for order in [Order::Forward, Order::Reverse] {
+        set_order(order);
+        // SAFETY: the kernel touches no memory.
+        let launch = |threads, n| unsafe {
+            module.standin_tears_warps(&stream, config(1, threads), n)
+        };
+        launch(64, 64).unwrap();
+        launch(64, 32).unwrap();
+        let text = fault(|| launch(64, 33));
+        assert!(text.contains("divergent shuffle: block (0, 0, 0), thread (32, 0, 0) shuffles at"), "{text}");
+        assert!(text.contains("has returned"), "{text}");
+        let text = fault(|| launch(40, 40));
+        assert!(text.contains("partial warp") && text.contains("its warp has 8 threads"), "{text}");
+    }
+    set_order(Order::Forward);
 }
 
 #[test]
