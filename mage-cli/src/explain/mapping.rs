@@ -3,7 +3,7 @@
 
 use mage_codegen::device::SECTOR_BYTES;
 use mage_codegen::schedule::{Along, Launch, Schedule, Side, Strategy, Tiled};
-use mage_einsum::index::{ModeId, Program, Role, Statement, TensorKind};
+use mage_einsum::index::{ModeId, Program, Role, Statement};
 
 /// One mode's way from notation to kernel.
 #[derive(Debug)]
@@ -45,8 +45,7 @@ fn means(program: &Program, statement: &Statement, mode: ModeId, role: Role) -> 
         .map(|factor| format!("`{}`", program.tensor(factor.tensor).name))
         .collect();
     let holders = holders.join(" and ");
-    let output = program.tensors_of(TensorKind::Output).next();
-    let output = output.map_or("the output", |(_, tensor)| tensor.name.as_str());
+    let output = &program.tensor(statement.target.tensor).name;
     match role {
         Role::Batch => format!(
             "in {holders} and in `{output}`: each value of `{name}` is a contraction of its own"

@@ -26,6 +26,7 @@ const PER_OUTPUT_CHUNK: u32 = 2048;
 pub fn choose(program: &Program, options: &Options) -> Result<Schedule, Diagnostics> {
     let device = chosen_device(options)?;
     let canonical = index::merge(program);
+    tile_has_use(&canonical, options)?;
     let mut launches = Vec::new();
     for (statement_idx, statement) in canonical.statements.iter().enumerate() {
         launches.push(choose_launch(&canonical, statement_idx, statement, options, device)?);
@@ -46,6 +47,17 @@ fn chosen_device(options: &Options) -> Result<&'static Device, Diagnostics> {
     })
 }
 
+/// A tile is for the statements that have M and N; where none has, it is refused.
+fn tile_has_use(program: &Program, options: &Options) -> Result<(), Diagnostics> {
+    let missing: Option<Vec<String>> = program.statements.iter().map(missing_for_tiles).collect();
+    let (Some(tile), Some(mut missing)) = (&options.tile, missing) else {
+        return Ok(());
+    };
+    missing.dedup();
+    let refusal = tile_refused(tile, &missing.join("; "));
+    Err(located(refusal, options, "tile").into())
+}
+
 fn choose_launch(
     program: &Program,
     statement_idx: usize,
@@ -55,13 +67,7 @@ fn choose_launch(
 ) -> Result<Launch, Diagnostics> {
     match missing_for_tiles(statement) {
         None => choose_tiled(program, statement_idx, options, device),
-        Some(missing) => {
-            if let Some(tile) = &options.tile {
-                let refusal = tile_refused(tile, &missing);
-                return Err(located(refusal, options, "tile").into());
-            }
-            Ok(per_output(statement_idx, statement, &missing))
-        }
+        Some(missing) => Ok(per_output(statement_idx, statement, &missing)),
     }
 }
 

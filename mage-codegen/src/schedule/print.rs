@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use mage_einsum::index::{ModeId, Program, Statement};
+use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{Along, Launch, PerOutput, Schedule, Side, Strategy, Tail, Tiled};
 
@@ -25,6 +25,9 @@ pub fn nest(schedule: &Schedule, launch: &Launch) -> String {
     let program = &schedule.program;
     let statement = &program.statements[launch.statement];
     let mut nest = Nest { program, text: String::new(), depth: 0 };
+    if program.statements.len() > 1 {
+        nest.line(&format!("step {}: {}", launch.statement, index::print_line(program, statement)));
+    }
     match &launch.strategy {
         Strategy::Tiled(tiled) => nest.tiled(statement, tiled),
         Strategy::PerOutput(per_output) => nest.per_output(statement, per_output),

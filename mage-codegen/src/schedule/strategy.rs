@@ -2,7 +2,7 @@
 
 use mage_einsum::index::Program;
 
-use super::Tiled;
+use super::{Tiled, VariantKind};
 use crate::device::Device;
 
 /// How a program is run: its launches in order, each covering one statement.
@@ -18,6 +18,33 @@ pub struct Schedule {
     pub device: &'static Device,
     /// One a statement.
     pub launches: Vec<Launch>,
+}
+
+impl Schedule {
+    /// The entry name of a launch's kernel; `variant` is the one it is of several, if it is.
+    pub fn kernel_name(&self, launch: &Launch, variant: Option<VariantKind>) -> String {
+        let mut name = self.name.clone();
+        if self.launches.len() > 1 {
+            name.push_str(&format!("_step{}", launch.statement));
+        }
+        match (&launch.strategy, variant) {
+            (Strategy::Tiled(tiled), Some(variant)) if tiled.variants.len() > 1 => {
+                format!("{name}_{}", variant.name())
+            }
+            (Strategy::Tiled(_) | Strategy::PerOutput(_), Some(_) | None) => name,
+        }
+    }
+
+    /// The entry names of all kernels of a launch, in the order of its variants.
+    pub fn kernel_names(&self, launch: &Launch) -> Vec<String> {
+        match &launch.strategy {
+            Strategy::Tiled(tiled) => {
+                let variants = tiled.variants.iter();
+                variants.map(|variant| self.kernel_name(launch, Some(variant.kind))).collect()
+            }
+            Strategy::PerOutput(_) => vec![self.kernel_name(launch, None)],
+        }
+    }
 }
 
 /// One kernel launch (or one of several variants of it).

@@ -12,7 +12,7 @@ mod print;
 
 pub use lower::lower;
 pub use merge::merge;
-pub use print::{print, print_statement};
+pub use print::{print, print_line, print_statement};
 pub use program::{
     Access, Dtype, Expr, Extent, Mode, ModeId, Part, Program, Role, SameExtent, Statement, Tensor,
     TensorId, TensorKind,

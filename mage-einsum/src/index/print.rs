@@ -24,18 +24,21 @@ pub fn print(program: &Program) -> String {
     format!("{}\n\n{}", print_statement(program), table(&rows))
 }
 
-/// Prints only the statement, `out[i,j] = sum(k) A[i,k] * B[k,j]`.
+/// Prints only the statements, `out[i,j] = sum(k) A[i,k] * B[k,j]`.
 pub fn print_statement(program: &Program) -> String {
-    let line = |statement: &Statement| {
-        let factors: Vec<String> =
-            statement.factors().into_iter().map(|factor| access(program, factor)).collect();
-        let sum = match statement.reduced.as_slice() {
-            [] => String::new(),
-            reduced => format!("sum({}) ", names(program, reduced)),
-        };
-        format!("{} = {sum}{}", access(program, &statement.target), factors.join(" * "))
+    let lines = program.statements.iter().map(|statement| print_line(program, statement));
+    lines.collect::<Vec<_>>().join("; ")
+}
+
+/// Prints one statement of `program`.
+pub fn print_line(program: &Program, statement: &Statement) -> String {
+    let factors: Vec<String> =
+        statement.factors().into_iter().map(|factor| access(program, factor)).collect();
+    let sum = match statement.reduced.as_slice() {
+        [] => String::new(),
+        reduced => format!("sum({}) ", names(program, reduced)),
     };
-    program.statements.iter().map(line).collect::<Vec<_>>().join("; ")
+    format!("{} = {sum}{}", access(program, &statement.target), factors.join(" * "))
 }
 
 fn access(program: &Program, access: &Access) -> String {

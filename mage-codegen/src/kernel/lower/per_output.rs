@@ -4,7 +4,7 @@
 use mage_einsum::index::{Access, ModeId};
 
 use super::builder::{Builder, Frame, buffer, host_extent, reg};
-use super::host::require_limit;
+use super::host::{grid_limit, require_limit};
 use super::names::Names;
 use crate::kernel::{
     Expr, HostExpr, HostStep, Kernel, Module, Place, Reg, RegId, Space, Stmt, Ty, Value, Width,
@@ -34,9 +34,8 @@ pub fn lower(
     };
     let threads = u64::from(per_output.block_threads);
     let blocks = product(&statement.target.modes).ceil_div(threads);
-    let limit = u64::from(schedule.device.capability.grid_blocks);
     let mut steps = Vec::new();
-    steps.extend(require_limit("blocks in the grid", blocks.clone(), limit));
+    steps.extend(grid_limit(schedule, launch, &blocks));
     let terms = product(&statement.reduced);
     steps.extend(require_limit("terms of an output element", terms, MOST_TERMS));
     steps.push(HostStep::Launch { kernel: module.kernels.len(), blocks });
@@ -84,7 +83,7 @@ impl Lowering<'_> {
         });
         body.push(Stmt::If { when: output.less(n_outputs), then, otherwise: Vec::new() });
         let frame = Frame {
-            name: self.schedule.name.clone(),
+            name: self.schedule.kernel_name(self.launch, None),
             summary: "One thread an output element, for any extents.".to_string(),
             block_threads: self.per_output.block_threads,
             min_blocks: 1,

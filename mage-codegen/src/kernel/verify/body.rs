@@ -4,6 +4,7 @@ use super::super::{
     BufferId, BufferUse, Expr, Kernel, Module, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value,
     VarId, describe,
 };
+use super::super::walk::Direction;
 use super::buffer_use;
 use super::expr::Scope;
 
@@ -25,13 +26,6 @@ pub(super) fn verify(module: &Module, kernel: &Kernel) -> Result<(), String> {
         walk.bind(param.var)?;
     }
     walk.body(&kernel.body)
-}
-
-/// Direction of an access, for the buffer's use.
-#[derive(Clone, Copy)]
-enum Access {
-    Load,
-    Store,
 }
 
 struct Walk<'a> {
@@ -95,7 +89,7 @@ impl Walk<'_> {
             Stmt::Barrier => Ok(()),
             Stmt::Load { to, from, width, when } => {
                 self.registers(to, width.elems())?;
-                self.access(from, when.as_ref(), Access::Load)
+                self.access(from, when.as_ref(), Direction::Load)
             }
             Stmt::Store { to, from, width, when } => {
                 if from.len() != width.elems() as usize {
@@ -103,7 +97,7 @@ impl Walk<'_> {
                     return Err(format!("the store has {given} registers for {asked} elements"));
                 }
                 from.iter().try_for_each(|reg| self.registers(reg, 1))?;
-                self.access(to, when.as_ref(), Access::Store)
+                self.access(to, when.as_ref(), Direction::Store)
             }
             Stmt::Compute { to, value } => {
                 self.registers(to, 1)?;
@@ -159,7 +153,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn access(&self, place: &Place, when: Option<&Pred>, direction: Access) -> Result<(), String> {
+    fn access(&self, place: &Place, when: Option<&Pred>, direction: Direction) -> Result<(), String> {
         if let Some(when) = when {
             self.scope.pred(when)?;
         }
@@ -175,11 +169,16 @@ impl Walk<'_> {
         }
     }
 
-    fn usage(&self, buffer: BufferId, direction: Access) -> Result<(), String> {
+    fn usage(&self, buffer: BufferId, direction: Direction) -> Result<(), String> {
         match (buffer_use(self.module, buffer)?, direction) {
-            (BufferUse::Read, Access::Load) | (BufferUse::Write, Access::Store) => Ok(()),
-            (BufferUse::Read, Access::Store) => Err("a store to a buffer for reading".to_string()),
-            (BufferUse::Write, Access::Load) => Err("a load from a buffer for writing".to_string()),
+            (BufferUse::Read, Direction::Load)
+            | (BufferUse::Write, Direction::Store)
+            | (BufferUse::Temp, Direction::Load | Direction::Store) => Ok(()),
+            (BufferUse::Workspace, Direction::Load | Direction::Store) => {
+                Err("an access to the workspace that is no temporary's".to_string())
+            }
+            (BufferUse::Read, Direction::Store) => Err("a store to a buffer for reading".to_string()),
+            (BufferUse::Write, Direction::Load) => Err("a load from a buffer for writing".to_string()),
         }
     }
 
