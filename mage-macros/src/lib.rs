@@ -1,7 +1,9 @@
 //! `einsum_kernel!`: arguments in, tokens out. Nothing is decided here: `mage_codegen::expand`
-//! makes the module or the mistakes, and [`invocation`] says where in the caller's file they are.
+//! makes the module or the mistakes, and `invocation` says where in the caller's file they are.
 
 mod invocation;
+
+use std::ops::Range;
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -31,11 +33,7 @@ pub fn einsum_kernel(input: proc_macro::TokenStream) -> proc_macro::TokenStream 
 }
 
 /// A `compile_error!` that stands from the first to the last of `bytes`.
-fn error(
-    invocation: &Invocation,
-    bytes: Option<&std::ops::Range<usize>>,
-    text: &str,
-) -> TokenStream {
+fn error(invocation: &Invocation, bytes: Option<&Range<usize>>, text: &str) -> TokenStream {
     let (first, last) = invocation.spans(bytes);
     let mut tokens = quote_spanned!(first=> ::core::compile_error);
     tokens.extend(quote_spanned!(last=> !{ #text }));

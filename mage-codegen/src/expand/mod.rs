@@ -18,8 +18,8 @@ pub use module::module;
 ///
 /// Every mistake of the first level that has any, ready to be shown.
 pub fn expand(invocation: &str) -> Result<TokenStream, Vec<Mistake>> {
-    let parts = spec::split_invocation(invocation)
-        .map_err(|mistakes| mistake::without_texts(&mistakes))?;
+    let parts =
+        spec::split_invocation(invocation).map_err(|mistakes| mistake::without_texts(&mistakes))?;
     let located = |mistakes| mistake::located(&mistakes, &parts);
     let spec = spec::parse_invocation(invocation).map_err(located)?;
     let levels = pipeline::compile(&spec).map_err(|error| match error {

@@ -1,11 +1,12 @@
 //! The name of a schedule that the user gave none: from the labels and the tile, so that two
 //! specifications in one program do not share a kernel's entry name.
 
-use mage_einsum::index::{ModeId, Program};
+use mage_einsum::index::{Extent, ModeId, Program};
 use mage_einsum::options::Tile;
 
-/// A snake-case Rust identifier such as `ik_kj_ij_tile64`. Capitals and long labels are told
-/// apart by a hash of the notation, because entry names are global to a program.
+/// A snake-case Rust identifier such as `einsum_ik_kj_ij_k8_tile64`, with the fixed extents.
+/// Capitals, long labels and tensors' names are told apart by a hash of the notation, because
+/// entry names are global to a program.
 pub fn name(program: &Program, tile: Option<&Tile>) -> String {
     let joined = |modes: &[ModeId]| {
         let labels: Vec<&str> = modes.iter().map(|id| program.mode(*id).name.as_str()).collect();
@@ -19,8 +20,14 @@ pub fn name(program: &Program, tile: Option<&Tile>) -> String {
     }
     let plain = words.join("_");
     let mut name = plain.to_ascii_lowercase();
-    if name != plain || program.modes.iter().any(|mode| mode.name.len() > 1) {
+    let named_tensors = program.notation.contains('[');
+    if name != plain || named_tensors || program.modes.iter().any(|mode| mode.name.len() > 1) {
         name = format!("{name}_{:08x}", fnv1a(&program.notation));
+    }
+    for mode in &program.modes {
+        if let Extent::Fixed(extent) = mode.extent {
+            name = format!("{name}_{}{extent}", mode.name.to_ascii_lowercase());
+        }
     }
     match tile {
         None => format!("einsum_{name}"),

@@ -132,8 +132,9 @@ impl Nest<'_> {
             ("lanes", map.lanes, map.quad_elems),
         ] {
             let [row, col] = [tiled.row.mode, tiled.col.mode].map(|mode| self.name(mode));
+            let paired = if kind == "lanes" && map.interleaved() { ", rows in pairs" } else { "" };
             let line = format!(
-                "{kind:<7} {} of {row} by {}, {} of {col} by {}",
+                "{kind:<7} {} of {row} by {}, {} of {col} by {}{paired}",
                 counts[0], stride[0], counts[1], stride[1]
             );
             self.open(&line);

@@ -70,13 +70,33 @@ impl ThreadMap {
         self.warps[direction] * self.warp_elems(direction)
     }
 
+    /// Whether pairs of rows are interleaved: see [`ThreadMap::lane_at`].
+    pub fn interleaved(&self) -> bool {
+        self.lanes.iter().all(|count| count.is_multiple_of(2))
+    }
+
+    /// The row and the column of a lane in its warp.
+    ///
+    /// Where both counts are even, lane bit 0 is the row's and lane bit 1 the column's lowest bit.
+    /// Then lanes `n` and `n ^ 1` read one quad of columns and lanes `n` and `n ^ 2` one quad of
+    /// rows, and shared memory serves a 16-byte load of such pairs a half warp at a time instead of
+    /// a quarter (the lane layout `RowMajorInterleaved<2>` of CUTLASS, `default_mma_core_simt.h`).
+    pub fn lane_at(&self, lane: u32) -> [u32; 2] {
+        let cols = self.lanes[1];
+        if self.interleaved() {
+            [lane / (2 * cols) * 2 + lane % 2, lane / 2 % cols]
+        } else {
+            [lane / cols, lane % cols]
+        }
+    }
+
     /// The element that a thread's register `(row, col)` holds.
     pub fn element(&self, thread: u32, register: [u32; 2]) -> Element {
         let channel = thread / self.channel_threads();
         let warp = thread % self.channel_threads() / self.warp_lanes();
         let lane = thread % self.warp_lanes();
         let warp_at = [warp / self.warps[1], warp % self.warps[1]];
-        let lane_at = [lane / self.lanes[1], lane % self.lanes[1]];
+        let lane_at = self.lane_at(lane);
         let position = |direction: usize| {
             let quad = register[direction] / self.quad_elems[direction];
             let elem = register[direction] % self.quad_elems[direction];

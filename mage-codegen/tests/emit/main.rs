@@ -173,7 +173,7 @@ fn four_elements_move_at_once() {
         Stmt::Store { to: shared(n(8)), from: registers, width: Width::Four, when: None },
     ];
     let wanted = [
-        "[acc[0], acc[1], acc[2], acc[3]] = Quad::read(tiles);",
+        "[acc[0], acc[1], acc[2], acc[3]] = Quad::elements(Quad::read(tiles));",
         "Quad::write(tiles.add(8), [acc[4], acc[5], acc[6], acc[7]]);",
     ];
     assert_has(&lines(&[], body), &wanted);

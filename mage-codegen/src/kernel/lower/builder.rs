@@ -212,7 +212,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// The finished kernel, without the parameters that nothing in it uses.
+    /// The finished kernel, without the bindings and parameters that nothing in it uses.
     pub fn finish(self, frame: Frame, body: Vec<Stmt>) -> Kernel {
         let mut kernel = Kernel {
             name: frame.name,
@@ -225,10 +225,40 @@ impl<'p> Builder<'p> {
             vars: self.vars,
             body,
         };
+        while remove_unused(&mut kernel) {}
         let used = walk::variables(&kernel);
         kernel.params.retain(|param| used.contains(&param.var));
         kernel
     }
+}
+
+/// Removes bindings that nothing uses; whether there were any.
+fn remove_unused(kernel: &mut Kernel) -> bool {
+    let used = walk::variables(kernel);
+    retain(&mut kernel.body, &used)
+}
+
+fn retain(body: &mut Vec<Stmt>, used: &BTreeSet<VarId>) -> bool {
+    let before = body.len();
+    body.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if !used.contains(var)));
+    let mut changed = body.len() < before;
+    for stmt in body {
+        match stmt {
+            Stmt::For { body, .. } => changed |= retain(body, used),
+            Stmt::If { then, otherwise, .. } => {
+                changed |= retain(then, used);
+                changed |= retain(otherwise, used);
+            }
+            Stmt::Let { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Fill { .. }
+            | Stmt::Barrier
+            | Stmt::Load { .. }
+            | Stmt::Store { .. }
+            | Stmt::Compute { .. } => {}
+        }
+    }
+    changed
 }
 
 /// The register at `at`.

@@ -36,8 +36,8 @@ pub fn bind_owned(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, tiled: &Tiled
     let sides = [0, 1].map(|direction| {
         let mode = [tiled.row.mode, tiled.col.mode][direction];
         let name = format!("{}_thread", builder.names.mode(mode));
-        let [warp_at, lane_at] =
-            [(&warp, map.warps), (&lane, map.lanes)].map(|(index, counts)| digit(index, counts, direction));
+        let warp_at = digit(&warp, map.warps, direction);
+        let lane_at = lane_digit(&lane, map, direction);
         let place = warp_at
             .times(Expr::u32(map.warp_elems(direction)))
             .plus(lane_at.times(Expr::u32(map.quad_elems[direction])));
@@ -53,6 +53,23 @@ fn digit(index: &Expr, counts: [u32; 2], direction: usize) -> Expr {
         (0, [_, cols]) => index.clone().over(Expr::u32(cols)),
         (_, [1, _]) => index.clone(),
         (_, [_, cols]) => index.clone().modulo(Expr::u32(cols)),
+    }
+}
+
+/// The row (0) or the column (1) of a lane, as `ThreadMap::lane_at` says.
+fn lane_digit(lane: &Expr, map: &ThreadMap, direction: usize) -> Expr {
+    let cols = map.lanes[1];
+    if !map.interleaved() {
+        return digit(lane, map.lanes, direction);
+    }
+    let two = || Expr::u32(2);
+    match direction {
+        0 if map.lanes[0] == 2 => lane.clone().modulo(two()),
+        0 => {
+            let pair = lane.clone().over(Expr::u32(2 * cols)).times(two());
+            pair.plus(lane.clone().modulo(two()))
+        }
+        _ => lane.clone().over(two()).modulo(Expr::u32(cols)),
     }
 }
 

@@ -4,21 +4,27 @@
 use mage_einsum::index::{Access, ModeId};
 
 use super::builder::{Builder, all, buffer, reg};
+use crate::device::SECTOR_BYTES;
 use crate::kernel::{Expr, Place, Pred, RegId, SharedId, Space, Stmt, Ty, Width};
 use crate::schedule::{Along, Side, Tail, Tiled};
+
+/// f32 elements of a sector of global memory.
+const SECTOR_ELEMS: u32 = SECTOR_BYTES / 4;
 
 /// A direction of the tile as a stage holds it.
 #[derive(Debug, Clone)]
 struct Direction {
     /// The mode; `None` for a direction of one element that no mode has.
     mode: Option<ModeId>,
-    /// Accesses along it: the tile, or a quarter of it where an access is four wide.
+    /// How many positions it has.
     radix: u32,
+    /// Elements from one position to the next in the tile.
+    scale: u32,
     /// Elements from one position to the next in the stage.
     stage_stride: Expr,
     /// Whether a load beyond the extent must be kept from happening.
     predicated: bool,
-    /// This thread's share of the position, in accesses, and how many values that share has.
+    /// This thread's share of the position, in elements, and how many values that share has.
     thread_part: Expr,
     thread_count: u32,
     /// How the pass is taken apart for this direction: `pass / divisor % radix`.
@@ -32,7 +38,7 @@ pub struct Walk {
     access: Access,
     /// The name that its variables begin with.
     stem: String,
-    /// The walked direction first.
+    /// The walked direction first; a mode may have two, which add up.
     directions: Vec<Direction>,
     /// Elements an access.
     elems: u32,
@@ -129,11 +135,10 @@ impl Walk {
     }
 
     fn bind_parts(&mut self, builder: &mut Builder<'_>, body: &mut Vec<Stmt>) {
-        for (position, direction) in self.directions.iter_mut().enumerate() {
+        for direction in &mut self.directions {
             let mode = direction.mode.map_or("unit", |mode| builder.names.mode(mode));
             let name = format!("{}_load_{mode}", self.stem);
-            let scale = if position == 0 { self.elems } else { 1 };
-            let part = direction.thread_part.clone().times(Expr::u32(scale));
+            let part = direction.thread_part.clone().times(Expr::u32(direction.scale));
             direction.thread_part = builder.bind(body, &name, part);
         }
     }
@@ -159,8 +164,7 @@ impl Walk {
             return self.uneven_positions(builder, body, pass, suffix);
         }
         let mut positions = Vec::new();
-        for (place, direction) in self.directions.iter().enumerate() {
-            let scale = if place == 0 { self.elems } else { 1 };
+        for direction in &self.directions {
             let turn = if direction.pass_radix == 1 {
                 Expr::u32(0)
             } else {
@@ -170,7 +174,7 @@ impl Walk {
                 }
                 turn
             };
-            let stride = Expr::u32(direction.thread_count * scale);
+            let stride = Expr::u32(direction.thread_count * direction.scale);
             positions.push(direction.thread_part.clone().plus(turn.times(stride)));
         }
         positions
@@ -187,11 +191,10 @@ impl Walk {
         let mut rest = builder.bind(body, &name, self.number(pass));
         let mut positions = Vec::new();
         for (place, direction) in self.directions.iter().enumerate() {
-            let scale = if place == 0 { self.elems } else { 1 };
             let last = place + 1 == self.directions.len();
             let radix = Expr::u32(direction.radix);
             let here = if last { rest.clone() } else { rest.clone().modulo(radix.clone()) };
-            positions.push(here.times(Expr::u32(scale)));
+            positions.push(here.times(Expr::u32(direction.scale)));
             rest = rest.over(radix);
         }
         positions
@@ -207,15 +210,12 @@ impl Walk {
                 preds.push(self.number(&pass).less(Expr::u32(self.n_accesses)));
             }
             let mut coordinates = step.origins.to_vec();
-            for (direction, position) in self.directions.iter().zip(positions) {
-                let Some(mode) = direction.mode else {
-                    continue;
-                };
+            for (mode, position, predicated) in self.by_mode(positions) {
                 let stem = builder.names.mode(mode).to_string();
                 let name = format!("{}_{stem}_{}", self.stem, step.suffix);
                 let at = position_in(step.origins, mode).plus(position);
                 let at = builder.bind(body, &name, at);
-                if direction.predicated {
+                if predicated {
                     preds.push(at.clone().less(builder.extent(mode)));
                 }
                 coordinates.retain(|(id, _)| *id != mode);
@@ -229,6 +229,21 @@ impl Walk {
                 when: all(preds),
             });
         });
+    }
+
+    /// The position of each mode, with whether it is predicated.
+    fn by_mode(&self, positions: Vec<Expr>) -> Vec<(ModeId, Expr, bool)> {
+        let mut modes: Vec<(ModeId, Expr, bool)> = Vec::new();
+        for (direction, position) in self.directions.iter().zip(positions) {
+            let Some(mode) = direction.mode else {
+                continue;
+            };
+            match modes.iter_mut().find(|(id, _, _)| *id == mode) {
+                Some((_, sum, _)) => *sum = sum.clone().plus(position),
+                None => modes.push((mode, position, direction.predicated)),
+            }
+        }
+        modes
     }
 
     /// Stores the registers of [`Walk::load`] into the stage that begins at `stage`.
@@ -291,6 +306,7 @@ fn directions(tiled: &Tiled, side: &Side, elems: u32, upper: &str) -> Vec<Direct
     let direction = |mode: Option<ModeId>, tile: u32, stride: Expr, tail: Tail| Direction {
         mode,
         radix: tile,
+        scale: 1,
         stage_stride: stride,
         predicated: tail == Tail::Predicated,
         thread_part: Expr::u32(0),
@@ -309,9 +325,30 @@ fn directions(tiled: &Tiled, side: &Side, elems: u32, upper: &str) -> Vec<Direct
         Along::Contracted => vec![of_contracted, of_side, of_batch],
         Along::Batch => vec![of_batch, of_side, of_contracted],
     };
-    directions[0].radix /= elems;
-    directions.retain(|direction| direction.mode.is_some());
+    let mut directions: Vec<Direction> =
+        directions.drain(..).filter(|direction| direction.mode.is_some()).collect();
+    split_walked(&mut directions, elems);
     directions
+}
+
+/// Counts the walked direction in accesses. Of a direction that is stored transposed, a warp takes
+/// one sector a row and as many rows as that leaves, so that its stores fall into all banks; the
+/// other sectors of a row come last.
+fn split_walked(directions: &mut Vec<Direction>, elems: u32) {
+    let Some(walked) = directions.first_mut() else {
+        return;
+    };
+    walked.radix /= elems;
+    walked.scale = elems;
+    let sector = SECTOR_ELEMS / elems;
+    let transposed = walked.stage_stride.as_const() != Some(1);
+    if transposed && walked.radix > sector && walked.radix.is_multiple_of(sector) {
+        let mut rest = walked.clone();
+        walked.radix = sector;
+        rest.radix /= sector;
+        rest.scale = SECTOR_ELEMS;
+        directions.push(rest);
+    }
 }
 
 fn width(elems: u32) -> Width {

@@ -1,0 +1,124 @@
+//! A kernel with its typed `launch` behind one signature, so that checking and timing need not
+//! know which labels and operands it has.
+
+use std::sync::Arc;
+
+use cuda_core::{CudaContext, CudaStream, DeviceBuffer};
+
+use crate::{Error, kernels};
+
+/// Launches on a stream with operands and an output.
+pub type Launch =
+    Box<dyn Fn(&CudaStream, &[DeviceBuffer<f32>], &mut DeviceBuffer<f32>) -> Result<(), Error>>;
+
+/// A kernel and the extents it is checked at.
+pub struct Case {
+    /// The module's name.
+    pub name: &'static str,
+    /// The notation.
+    pub notation: &'static str,
+    /// The options in canonical form.
+    pub options: &'static str,
+    /// Hash of the emitted source.
+    pub source_hash: &'static str,
+    /// The labels in the order of the module's `Extents`.
+    pub labels: &'static [&'static str],
+    /// Extents in that order, one entry a check.
+    pub checks: &'static [&'static [usize]],
+    /// Loads the module and binds extents.
+    pub bind: fn(&Arc<CudaContext>, &[usize]) -> Result<Launch, Error>,
+}
+
+macro_rules! cases {
+    ($($kernel:ident [$($label:ident)*] ($($operand:ident)*) $checks:expr;)*) => {
+        /// Every kernel of this program.
+        pub const CASES: &[Case] = &[$(Case {
+            name: stringify!($kernel),
+            notation: kernels::$kernel::NOTATION,
+            options: kernels::$kernel::OPTIONS,
+            source_hash: kernels::$kernel::SOURCE_HASH,
+            labels: &[$(stringify!($label)),*],
+            checks: $checks,
+            bind: |context, extents| {
+                let module = kernels::$kernel::device::load(context)?;
+                let [$($label),*] = extents else {
+                    return Err("a case with the wrong number of extents".into());
+                };
+                let extents = kernels::$kernel::Extents { $($label: *$label),* };
+                Ok(Box::new(move |stream, operands, out| {
+                    let [$($operand),*] = operands else {
+                        return Err("a case with the wrong number of operands".into());
+                    };
+                    kernels::$kernel::launch(&module, stream, &extents, $($operand,)* out)?;
+                    Ok(())
+                }))
+            },
+        }),*];
+    };
+}
+
+cases! {
+    matmul_128 [i k j] (a b) &[&[1, 1, 1], &[129, 33, 127], &[256, 64, 384], &[1000, 1001, 999], &[127, 0, 5]];
+    matmul_64x128 [i k j] (a b) &[&[65, 17, 129], &[128, 32, 128]];
+    matmul_64 [i k j] (a b) &[&[65, 65, 65], &[63, 34, 65], &[64, 2049, 3], &[257, 129, 191], &[512, 512, 512]];
+    matmul_nt [i k j] (a b) &[&[129, 33, 127], &[256, 64, 384]];
+    matmul_tn [k i j] (a b) &[&[33, 129, 127], &[64, 256, 384]];
+    matmul_tt [k i j] (a b) &[&[33, 129, 127], &[64, 256, 384]];
+    matmul_to_transposed [i k j] (a b) &[&[65, 31, 33], &[64, 32, 64]];
+    matmul_odd_tile [i k j] (a b) &[&[49, 13, 41], &[96, 12, 40]];
+    matmul_fixed [i] (a b) &[&[65], &[128]];
+    batched [b i k j] (a b_) &[&[3, 65, 18, 63], &[2, 64, 16, 128]];
+    attention_scores [b h q d k] (a b_) &[&[2, 2, 33, 65, 31], &[2, 3, 64, 32, 128]];
+    triangle_outgoing [i k c j] (a b) &[&[33, 65, 3, 17], &[65, 66, 5, 63], &[64, 64, 64, 64], &[2, 129, 1, 3]];
+    triangle_outgoing_64 [i k c j] (a b) &[&[33, 65, 3, 17], &[65, 66, 5, 63], &[128, 64, 32, 128]];
+    triangle_incoming [k i c j] (a b) &[&[65, 33, 3, 17], &[64, 64, 64, 64]];
+    two_contracted_apart [i x k y j] (a b) &[&[17, 3, 9, 2, 15], &[16, 0, 9, 2, 15]];
+    many_free [a i b k j c] (left right) &[&[2, 5, 17, 6, 3, 18]];
+    outer_product [i j] (a b) &[&[70, 66], &[128, 64], &[4194305, 1]];
+    diagonal_factor [i k j] (a b) &[&[17, 9, 18]];
+    matrix_vector [i k] (a b) &[&[257, 65]];
+    dot [i] (a b) &[&[5000], &[0]];
+    transpose [i j] (a) &[&[65, 67]];
+    trace [i] (a) &[&[67], &[0]];
+    column_sums [i j] (a) &[&[33, 70]];
+    hadamard_transposed [i j] (a b) &[&[33, 65]];
+}
+
+/// A case with its extents bound, and what the oracle needs to know of it.
+pub struct Problem {
+    /// The index IR.
+    pub program: mage::index::Program,
+    /// Shapes of the operands.
+    pub shapes: Vec<Vec<usize>>,
+    /// Elements of the output.
+    pub n_outputs: usize,
+    /// Floating-point operations: one multiplication and one addition a term.
+    pub flops: f64,
+}
+
+impl Case {
+    /// Binds extents and derives the shapes from the notation.
+    pub fn problem(&self, extents: &[usize]) -> Result<Problem, Error> {
+        let text = format!("\"{}\", {}", self.notation, self.options);
+        let spec = mage::spec::parse_invocation(&text)?;
+        let program = mage::index::lower(&spec.notation, &spec.options)?;
+        let mut pairs: Vec<(String, u64)> = self
+            .labels
+            .iter()
+            .zip(extents)
+            .map(|(label, extent)| ((*label).to_string(), *extent as u64))
+            .collect();
+        pairs.extend(spec.options.extents.iter().map(|(label, extent)| (label.clone(), u64::from(*extent))));
+        let bound = mage::binding::Extents::from_pairs(&program, &pairs)?;
+        let shapes = program
+            .tensors_of(mage::index::TensorKind::Input)
+            .map(|(id, _)| bound.shape(&program, id))
+            .collect();
+        let n_outputs = program
+            .tensors_of(mage::index::TensorKind::Output)
+            .map(|(id, _)| bound.shape(&program, id).iter().product::<usize>())
+            .sum();
+        let flops = 2.0 * bound.iter().map(|(_, extent)| extent as f64).product::<f64>();
+        Ok(Problem { program, shapes, n_outputs, flops })
+    }
+}

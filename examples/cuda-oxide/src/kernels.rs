@@ -1,0 +1,31 @@
+//! The kernels, each written as its notation.
+
+mage::einsum_kernel!("ik,kj->ij", tile = 128, name = matmul_128);
+mage::einsum_kernel!("ik,kj->ij", tile = (64, 128, 16), name = matmul_64x128);
+mage::einsum_kernel!("ik,kj->ij", tile = 64, name = matmul_64);
+mage::einsum_kernel!("ik,jk->ij", tile = 128, name = matmul_nt);
+mage::einsum_kernel!("ki,kj->ij", tile = 128, name = matmul_tn);
+mage::einsum_kernel!("ki,jk->ij", tile = 128, name = matmul_tt);
+mage::einsum_kernel!("ik,kj->ji", tile = (64, 32, 16), name = matmul_to_transposed);
+mage::einsum_kernel!("ik,kj->ij", tile = (48, 20, 6), name = matmul_odd_tile);
+mage::einsum_kernel!(
+    "ik,kj->ij",
+    tile = 64,
+    extents = (j = 64, k = 48),
+    name = matmul_fixed
+);
+mage::einsum_kernel!("bik,bkj->bij", tile = 64, name = batched);
+mage::einsum_kernel!("bhqd,bhkd->bhqk", tile = 64, name = attention_scores);
+mage::einsum_kernel!("ikc,jkc->ijc", tile = 32, name = triangle_outgoing);
+mage::einsum_kernel!("ikc,jkc->ijc", tile = 64, name = triangle_outgoing_64);
+mage::einsum_kernel!("kic,kjc->ijc", tile = 32, name = triangle_incoming);
+mage::einsum_kernel!("ixky,jkx->ijy", tile = 16, name = two_contracted_apart);
+mage::einsum_kernel!("aibk,kjc->ajibc", tile = 16, name = many_free);
+mage::einsum_kernel!("i,j->ij", tile = 64, name = outer_product);
+mage::einsum_kernel!("iik,kj->ij", tile = 16, name = diagonal_factor);
+mage::einsum_kernel!("ik,k->i", name = matrix_vector);
+mage::einsum_kernel!("i,i->", name = dot);
+mage::einsum_kernel!("ij->ji", name = transpose);
+mage::einsum_kernel!("ii->", name = trace);
+mage::einsum_kernel!("ij->j", name = column_sums);
+mage::einsum_kernel!("ij,ji->ij", name = hadamard_transposed);
