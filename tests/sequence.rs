@@ -99,10 +99,7 @@ fn a_workspace_that_is_too_short_is_refused() {
         panic!("no refusal")
     };
     assert_eq!(refusal.code, Code::LengthMismatch);
-    assert_eq!(
-        refusal.message,
-        "the workspace has 627 elements but needs 628 (2512 bytes)"
-    );
+    assert_eq!(refusal.message, "the workspace has 627 elements but needs 628 (2512 bytes)");
 }
 
 #[test]

@@ -103,7 +103,8 @@ fn idle_variants(module: &Module, trials: &[Trial]) -> Vec<String> {
     };
     let kernels = module.kernels.iter().enumerate();
     let idle = kernels.filter(|(kernel, _)| !ran(*kernel)).map(|(_, kernel)| &kernel.name);
-    let variant = |name: &String| name.strip_prefix(&module.name)?.strip_prefix('_').map(str::to_string);
+    let variant =
+        |name: &String| name.strip_prefix(&module.name)?.strip_prefix('_').map(str::to_string);
     idle.filter_map(variant).collect()
 }
 

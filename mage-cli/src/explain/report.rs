@@ -141,9 +141,8 @@ fn launch_reports(levels: &Levels, by_label: Option<&[(String, u64)]>) -> Vec<La
     let reports = levels.schedule.launches.iter().map(|launch| {
         let block = residency::block_share(launch, device);
         let kernels = levels.schedule.kernel_names(launch);
-        let is_of_launch = |launched: &&Launched| {
-            kernels.contains(&levels.module.kernels[launched.kernel].name)
-        };
+        let is_of_launch =
+            |launched: &&Launched| kernels.contains(&levels.module.kernels[launched.kernel].name);
         let grid = planned.iter().find(is_of_launch);
         LaunchReport {
             step: step(levels, launch),

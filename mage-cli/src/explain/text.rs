@@ -54,7 +54,8 @@ fn meaning(report: &Report) -> String {
 }
 
 fn workspace(workspace: &WorkspaceReport) -> String {
-    let rows = workspace.temps.iter().map(|(name, first)| vec![format!("{name} from"), first.clone()]);
+    let rows =
+        workspace.temps.iter().map(|(name, first)| vec![format!("{name} from"), first.clone()]);
     let mut rows: Vec<Vec<String>> = rows.collect();
     let elems = match workspace.elems {
         Some(elems) => {

@@ -8,9 +8,7 @@ pub fn is_mentioned(module: &Module, steps: &[HostStep], value: &HostExpr) -> bo
     steps.iter().any(|step| match step {
         HostStep::Require { that, error: _ } => in_pred(that, value),
         HostStep::ReturnIf(when) => in_pred(when, value),
-        HostStep::Unless(when, steps) => {
-            in_pred(when, value) || is_mentioned(module, steps, value)
-        }
+        HostStep::Unless(when, steps) => in_pred(when, value) || is_mentioned(module, steps, value),
         HostStep::Select(arms) => arms
             .iter()
             .any(|arm| in_pred(&arm.eligible, value) || is_mentioned(module, &arm.steps, value)),

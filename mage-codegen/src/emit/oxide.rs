@@ -100,7 +100,9 @@ pub fn buffer(dtype: Dtype, usage: BufferUse) -> TokenStream {
     let element = element_type(dtype);
     match usage {
         BufferUse::Read => quote!(&cuda_core::DeviceBuffer<#element>),
-        BufferUse::Write | BufferUse::Temp | BufferUse::Workspace => quote!(&mut cuda_core::DeviceBuffer<#element>),
+        BufferUse::Write | BufferUse::Temp | BufferUse::Workspace => {
+            quote!(&mut cuda_core::DeviceBuffer<#element>)
+        }
     }
 }
 

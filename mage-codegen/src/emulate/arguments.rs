@@ -42,8 +42,7 @@ pub(super) fn facts<'a>(
     module: &'a Module,
     arguments: &Arguments<'a>,
 ) -> Result<Facts<'a>, HostFailure> {
-    let n_inputs =
-        module.buffers.iter().filter(|buffer| buffer.usage == BufferUse::Read).count();
+    let n_inputs = module.buffers.iter().filter(|buffer| buffer.usage == BufferUse::Read).count();
     if arguments.inputs.len() != n_inputs {
         let message = format!("{} operands for {n_inputs} inputs", arguments.inputs.len());
         return Err(HostFailure { code: Code::OperandCount, message });
@@ -104,7 +103,7 @@ pub(super) fn buffers<'a>(
                 // What has no place lies beyond every workspace.
                 let first = first.unwrap_or(usize::MAX);
                 let part = Part { workspace: Rc::clone(workspace), temp: position, first };
-                let byte_alignment = if first % 4 == 0 { byte_alignment } else { 4 };
+                let byte_alignment = if first.is_multiple_of(4) { byte_alignment } else { 4 };
                 (Contents::Temp { part, len: facts.lengths[position] }, byte_alignment)
             }
             BufferUse::Workspace => (Contents::Read(&[]), byte_alignment),

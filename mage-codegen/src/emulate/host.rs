@@ -170,7 +170,8 @@ fn launch(
 const MAX_BLOCKS: u64 = (1 << 31) - 1;
 
 fn required(facts: &Facts<'_>, expr: &HostExpr) -> Result<u64, Failure> {
-    value(facts.extents, expr).ok_or_else(|| bug("a host value overflows and nothing required it not to"))
+    value(facts.extents, expr)
+        .ok_or_else(|| bug("a host value overflows and nothing required it not to"))
 }
 
 fn decided(facts: &Facts<'_>, condition: &HostPred) -> Result<bool, Failure> {
@@ -197,7 +198,9 @@ fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
             value(facts.extents, expr)?.checked_rem(*divisor).map(is_zero)
         }
         HostPred::IsZero(expr) => value(facts.extents, expr).map(is_zero),
-        HostPred::Equal(left, right) => Some(value(facts.extents, left)? == value(facts.extents, right)?),
+        HostPred::Equal(left, right) => {
+            Some(value(facts.extents, left)? == value(facts.extents, right)?)
+        }
         HostPred::LengthIs(buffer, expr) => {
             Some(*facts.lengths.get(buffer.0)? == value(facts.extents, expr)?)
         }

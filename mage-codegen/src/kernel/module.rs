@@ -195,9 +195,8 @@ impl Module {
 
     /// The caller's buffer that holds a buffer: the workspace for a temporary, else itself.
     pub fn memory_of(&self, buffer: BufferId) -> BufferId {
-        let holds = |workspace: &&Workspace| {
-            workspace.regions.iter().any(|region| region.temp == buffer)
-        };
+        let holds =
+            |workspace: &&Workspace| workspace.regions.iter().any(|region| region.temp == buffer);
         self.workspace.as_ref().filter(holds).map_or(buffer, |workspace| workspace.buffer)
     }
 

@@ -97,16 +97,12 @@ fn missing_for_tiles(statement: &Statement) -> Option<String> {
 }
 
 fn tile_refused(tile: &Tile, missing: &str) -> Diagnostic {
-    Diagnostic::option(
-        Code::BadTile,
-        format!("`tile = {tile}` has no M and N to set: {missing}"),
-    )
-    .help("leave `tile` out")
+    Diagnostic::option(Code::BadTile, format!("`tile = {tile}` has no M and N to set: {missing}"))
+        .help("leave `tile` out")
 }
 
 fn per_output(statement_idx: usize, statement: &Statement, missing: &str) -> Launch {
-    let strategy =
-        PerOutput { block_threads: PER_OUTPUT_THREADS, chunk_terms: PER_OUTPUT_CHUNK };
+    let strategy = PerOutput { block_threads: PER_OUTPUT_THREADS, chunk_terms: PER_OUTPUT_CHUNK };
     let reason = |decision: &str, because: &str| Reason {
         decision: decision.to_string(),
         because: because.to_string(),

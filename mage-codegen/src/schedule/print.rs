@@ -118,7 +118,10 @@ impl Nest<'_> {
         };
         let along = along.map_or("nothing", |mode| self.name(mode));
         let rows = side.staging.row_elems;
-        format!("stage   {tensor} as {place}, rows of {rows}, loaded along {along}, {} stages", tiled.stages)
+        format!(
+            "stage   {tensor} as {place}, rows of {rows}, loaded along {along}, {} stages",
+            tiled.stages
+        )
     }
 
     fn threads(&mut self, tiled: &Tiled) {

@@ -26,27 +26,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut all: Vec<(String, Levels)> = Vec::new();
     for path in &paths {
         let name = path.file_stem().ok_or("a file")?.to_string_lossy().into_owned();
-        all.push((
-            name,
-            pipeline::compile(&spec::parse_file(&fs::read_to_string(path)?)?.spec)?,
-        ));
+        all.push((name, pipeline::compile(&spec::parse_file(&fs::read_to_string(path)?)?.spec)?));
     }
     let sequences = sequence::SEQUENCES.iter();
-    all.extend(sequences.map(|one| {
-        (
-            one.name.to_owned(),
-            sequence::levels(one.invocation, one.path),
-        )
-    }));
+    all.extend(
+        sequences.map(|one| (one.name.to_owned(), sequence::levels(one.invocation, one.path))),
+    );
     let (mut modules, mut rows) = (String::new(), String::new());
     for (name, levels) in &all {
         let source = out.join(format!("{name}.rs"));
         fs::write(&source, &levels.source)?;
         writeln!(modules, "#[path = {source:?}]\npub mod {name};")?;
-        writeln!(
-            rows,
-            "    Emitted {{ name: {name:?}, launch: launch_{name} }},"
-        )?;
+        writeln!(rows, "    Emitted {{ name: {name:?}, launch: launch_{name} }},")?;
         modules += &launcher(name, &levels.module)?;
     }
     let table = format!("/// Every spec, by name.\npub const SPECS: &[Emitted] = &[\n{rows}];\n");
@@ -84,10 +75,7 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
         writeln!(text, "    let _ = workspace;")?;
         ""
     };
-    writeln!(
-        text,
-        "    {name}::launch(&module, &device.stream, {given}{inputs}{workspace}out)"
-    )?;
+    writeln!(text, "    {name}::launch(&module, &device.stream, {given}{inputs}{workspace}out)")?;
     writeln!(text, "        .map_err(|error| error.to_string())\n}}")?;
     Ok(text)
 }

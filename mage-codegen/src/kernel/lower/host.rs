@@ -106,8 +106,7 @@ fn extents(schedule: &Schedule, module: &Module, names: &Names, steps: &mut Vec<
     }
     for (position, mode) in schedule.program.modes.iter().enumerate() {
         if narrow && mode.parts.len() > 1 {
-            let need =
-                host_extent(&schedule.program, names, mage_einsum::index::ModeId(position));
+            let need = host_extent(&schedule.program, names, mage_einsum::index::ModeId(position));
             let what = format!("merged extent {}", mode.name);
             steps.extend(require_limit(&what, need, NARROW_COORDINATES));
         }

@@ -59,11 +59,8 @@ fn provenance(schedule: &Schedule) -> Provenance {
     let nests: Vec<String> =
         schedule.launches.iter().map(|launch| schedule::nest(schedule, launch)).collect();
     let program = &schedule.program;
-    let lines: Vec<String> = program
-        .statements
-        .iter()
-        .map(|statement| index::print_line(program, statement))
-        .collect();
+    let lines: Vec<String> =
+        program.statements.iter().map(|statement| index::print_line(program, statement)).collect();
     Provenance {
         notation: schedule.program.notation.clone(),
         options: schedule.options.clone(),

@@ -107,7 +107,8 @@ impl Lowering<'_> {
         for (position, mode) in modes.iter().enumerate().rev() {
             let stem = self.builder.names.mode(*mode).to_string();
             let extent = self.builder.extent(*mode);
-            let here = if position == 0 { rest.clone() } else { rest.clone().modulo(extent.clone()) };
+            let here =
+                if position == 0 { rest.clone() } else { rest.clone().modulo(extent.clone()) };
             let at = self.builder.bind(body, &format!("{stem}_at"), here);
             coordinates.push((*mode, at));
             if position > 0 {
@@ -151,8 +152,7 @@ impl Lowering<'_> {
             body: in_term,
         });
         let (total, part) = (reg(acc, Expr::u32(0)), reg(part, Expr::u32(0)));
-        in_chunk
-            .push(Stmt::Compute { to: total.clone(), value: Value::Add(total.clone(), part) });
+        in_chunk.push(Stmt::Compute { to: total.clone(), value: Value::Add(total.clone(), part) });
         body.push(Stmt::For {
             var: chunk,
             begin: Expr::u64(0),

@@ -253,9 +253,8 @@ impl<'p> Lowering<'p> {
             0 => Expr::u32(0),
             _ => Expr::named(&format!("{upper}_BASE"), row_part),
         };
-        let cell = base
-            .plus(owned.channel.clone().times(channel))
-            .plus(owned.sides[direction].clone());
+        let cell =
+            base.plus(owned.channel.clone().times(channel)).plus(owned.sides[direction].clone());
         self.builder.bind(body, &format!("{stem}_cell"), cell)
     }
 

@@ -1,10 +1,10 @@
 //! The statements of a kernel: scopes of variables and register arrays, types, ranges, barriers.
 
+use super::super::walk::Direction;
 use super::super::{
     BufferId, BufferUse, Expr, Kernel, Module, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value,
     VarId, describe,
 };
-use super::super::walk::Direction;
 use super::buffer_use;
 use super::expr::Scope;
 
@@ -153,7 +153,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn access(&self, place: &Place, when: Option<&Pred>, direction: Direction) -> Result<(), String> {
+    fn access(
+        &self,
+        place: &Place,
+        when: Option<&Pred>,
+        direction: Direction,
+    ) -> Result<(), String> {
         if let Some(when) = when {
             self.scope.pred(when)?;
         }
@@ -177,8 +182,12 @@ impl Walk<'_> {
             (BufferUse::Workspace, Direction::Load | Direction::Store) => {
                 Err("an access to the workspace that is no temporary's".to_string())
             }
-            (BufferUse::Read, Direction::Store) => Err("a store to a buffer for reading".to_string()),
-            (BufferUse::Write, Direction::Load) => Err("a load from a buffer for writing".to_string()),
+            (BufferUse::Read, Direction::Store) => {
+                Err("a store to a buffer for reading".to_string())
+            }
+            (BufferUse::Write, Direction::Load) => {
+                Err("a load from a buffer for writing".to_string())
+            }
         }
     }
 

@@ -123,7 +123,8 @@ fn a_buffer_of_another_length_is_refused() {
         let exact = given.filter(|buffer| buffer.usage != BufferUse::Workspace);
         for (position, buffer) in exact.enumerate() {
             let refusal = launch(&case, emitted, &problem, Length::Longer(position)).unwrap_err();
-            let expected = refusal_of_steps(&case.levels.module, &problem, Length::Longer(position));
+            let expected =
+                refusal_of_steps(&case.levels.module, &problem, Length::Longer(position));
             assert_eq!(refusal, expected, "{}", case.name);
             assert!(refusal.contains(&format!("`{}`", buffer.name)), "{refusal}");
             assert!(refusal.contains("elements"), "{refusal}");
@@ -141,8 +142,7 @@ fn a_workspace_that_is_too_short_is_refused() {
         let refusal = launch(&case, emitted, &problem, Length::ShortWorkspace).unwrap_err();
         let need = emulate::workspace_elems(&case.levels.module, &problem.extents).unwrap();
         let (has, bytes) = (need - 1, 4 * need);
-        let expected =
-            format!("the workspace has {has} elements but needs {need} ({bytes} bytes)");
+        let expected = format!("the workspace has {has} elements but needs {need} ({bytes} bytes)");
         assert_eq!(refusal, expected, "{}", case.name);
     }
 }
