@@ -51,11 +51,11 @@ const OPTIONS: [&str; 10] = [
 const SLIPS: [&str; 16] =
     ["i", "k", "Z", ",", "->", "...", ".", " ", "=", "[", "]", "(", ")", "é", "7", "→"];
 
-/// A text from the list, and in two cases of three with one or two slips.
+/// A text from the list, in half of the cases with one or two slips.
 fn text(list: &[&str], seed: u32) -> String {
     let below = |n: u32, limit: usize| hash_value(n, seed) as usize % limit;
     let mut text = list[below(0, list.len())].to_owned();
-    for slip in 0..below(1, 3) as u32 {
+    for slip in 0..[0, 0, 1, 2][below(1, 4)] {
         let starts: Vec<usize> =
             text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let start = starts[below(10 + slip, starts.len())];
