@@ -78,6 +78,13 @@ fn caught(module: &Module, problem: &Problem) -> Option<String> {
     }
 }
 
+fn is_by(found: &str, by: By) -> bool {
+    match by {
+        By::Trap(text) => found.starts_with("trap: ") && found.contains(text),
+        By::Comparison => found.starts_with("comparison: "),
+    }
+}
+
 #[test]
 fn the_kernel_without_faults_is_right() {
     let (levels, problems) = matmul();
@@ -95,12 +102,39 @@ fn every_fault_is_caught() {
         assert!(plant(&mut module) > 0, "{name}: nothing to change");
         for ((problem, extents), by) in problems.iter().zip(EXTENTS).zip(by) {
             let found = caught(&module, problem).unwrap_or_else(|| "nothing".to_owned());
-            let as_expected = match by {
-                By::Trap(text) => found.starts_with("trap: ") && found.contains(text),
-                By::Comparison => found.starts_with("comparison: "),
-            };
-            if !as_expected {
+            if !is_by(&found, by) {
                 missed.push(format!("{name} at {extents}: caught by {found}, not {by:?}"));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+/// Faults of sums of few long rows, wide and narrow.
+#[rustfmt::skip]
+const REDUCTION_FAULTS: [Fault; 7] = [
+    ("no barrier before the partial sums are added", |module| plant::drop_barrier(module, 0), [By::Trap("race: `partials["); 2]),
+    ("a shuffle is torn", plant::tear_warps, [By::Trap("the shuffle is reached by"); 2]),
+    ("a shuffle is left out", |module| plant::drop_shuffle(module, 16), COMPARISON),
+    ("the terms that are left over are left out", plant::drop_rest, COMPARISON),
+    ("a step is too long", |module| plant::constant(module, "STEP", 2048), OUT_OF_BOUNDS),
+    ("registers are not zeroed", plant::drop_fills, [By::Trap("register"); 2]),
+    ("coordinates of A are swapped", |module| plant::swap(module, A), OUT_OF_BOUNDS),
+];
+
+#[test]
+fn every_fault_of_a_reduction_is_caught() {
+    let levels = common::compile("\"ij->i\"");
+    let problems = ["i=3 j=5000", "i=3 j=5001"]
+        .map(|text| common::problem(&levels, &common::extents(text), &[Fill::Hash]));
+    let mut missed = Vec::new();
+    for (name, plant, by) in REDUCTION_FAULTS {
+        let mut module = levels.module.clone();
+        assert!(plant(&mut module) > 0, "{name}: nothing to change");
+        for (problem, by) in problems.iter().zip(by) {
+            let found = caught(&module, problem).unwrap_or_else(|| "nothing".to_owned());
+            if !is_by(&found, by) {
+                missed.push(format!("{name} at {:?}: caught by {found}, not {by:?}", problem.extents));
             }
         }
     }

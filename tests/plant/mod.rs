@@ -26,6 +26,38 @@ pub fn drop_assignments(module: &mut Module) -> usize {
     dropped(module, |stmt| matches!(stmt, Stmt::Assign { .. }))
 }
 
+/// Leaves out the shuffle across one lane mask.
+pub fn drop_shuffle(module: &mut Module, mask: u32) -> usize {
+    dropped(module, |stmt| {
+        matches!(stmt, Stmt::ShuffleXor { lane_mask, .. } if *lane_mask == mask)
+    })
+}
+
+/// Puts every shuffle under a condition that only some threads of a warp meet.
+pub fn tear_warps(module: &mut Module) -> usize {
+    let mut n_changed = 0;
+    each(module, |stmt| {
+        if let Stmt::ShuffleXor { .. } = stmt {
+            let (when, then) = (Expr::Thread.less(Expr::u32(7)), vec![stmt.clone()]);
+            *stmt = Stmt::If { when, then, otherwise: Vec::new() };
+            n_changed += 1;
+        }
+    });
+    n_changed
+}
+
+/// Ends each loop over the terms that are left over before the first of them.
+pub fn drop_rest(module: &mut Module) -> usize {
+    let mut n_changed = 0;
+    each(module, |stmt| {
+        if let Stmt::For { begin: Expr::Binary(BinOp::Add, whole, _), end, .. } = stmt {
+            *end = (**whole).clone();
+            n_changed += 1;
+        }
+    });
+    n_changed
+}
+
 /// Leaves out the first values of registers.
 pub fn drop_fills(module: &mut Module) -> usize {
     dropped(module, |stmt| matches!(stmt, Stmt::Fill { .. }))
@@ -48,7 +80,7 @@ pub fn constant(module: &mut Module, wanted: &str, new: u64) -> usize {
             parts(&mut place.offset, &mut change);
         }
         Stmt::For { .. } | Stmt::If { .. } | Stmt::Fill { .. } | Stmt::Barrier => {}
-        Stmt::Compute { .. } => {}
+        Stmt::ShuffleXor { .. } | Stmt::Compute { .. } => {}
     });
     n_changed
 }
@@ -185,6 +217,7 @@ fn rewritten(body: Vec<Stmt>, edit: &mut dyn FnMut(Stmt) -> Option<Stmt>) -> Vec
             | Stmt::Barrier
             | Stmt::Load { .. }
             | Stmt::Store { .. }
+            | Stmt::ShuffleXor { .. }
             | Stmt::Compute { .. } => {}
         }
         edited.extend(edit(stmt));

@@ -128,6 +128,7 @@ fn counted(counted: &Counted) -> Value {
         "shared_loads": shared(&counts.shared_load),
         "shared_stores": shared(&counts.shared_store),
         "shortened": shortened,
+        "shuffles": counts.shuffles,
         "variant": counted.launched.arm,
     })
 }

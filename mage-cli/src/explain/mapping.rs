@@ -2,7 +2,9 @@
 //! It reads the schedule and decides nothing.
 
 use mage_codegen::device::SECTOR_BYTES;
-use mage_codegen::schedule::{Along, Launch, Schedule, Side, Strategy, Tiled};
+use mage_codegen::schedule::{
+    Along, Lanes, Launch, Reduction, Schedule, Side, Strategy, Tiled, Transpose,
+};
 use mage_einsum::index::{ModeId, Program, Role, Statement, TensorKind};
 
 /// One mode's way from notation to kernel.
@@ -28,9 +30,12 @@ pub fn of(schedule: &Schedule, launch: &Launch) -> Vec<ModeMapping> {
         means: means(program, statement, *mode, *role),
         becomes: match &launch.strategy {
             Strategy::Tiled(tiled) => tiled_mode(program, statement, tiled, *mode),
-            Strategy::PerOutput(per_output) => {
-                per_output_mode(*role, per_output.block_threads, per_output.chunk_terms)
-            }
+            Strategy::Transpose(transpose) => transpose_mode(transpose, *mode),
+            Strategy::Reduction(reduction) => reduction_mode(reduction, *mode),
+            Strategy::PerOutput(per_output) => format!(
+                "part of an output's position: a thread has one, a block has {}",
+                per_output.block_threads
+            ),
         },
     });
     mappings.collect()
@@ -124,13 +129,30 @@ fn staged(program: &Program, statement: &Statement, tiled: &Tiled, side: &Side) 
     format!("`{tensor}` loaded along `{along}` and {how}")
 }
 
-fn per_output_mode(role: Role, block_threads: u32, chunk_terms: u32) -> String {
-    match role {
-        Role::Batch | Role::FreeLeft | Role::FreeRight => {
-            format!("part of an output's position: a thread has one, a block has {block_threads}")
+fn transpose_mode(transpose: &Transpose, mode: ModeId) -> String {
+    let tile = transpose.tile;
+    if transpose.load.mode == mode {
+        return format!("a block owns {tile} of it; a warp loads along it, as the operand lies");
+    }
+    if transpose.store.mode == mode {
+        return format!("a block owns {tile} of it; a warp stores along it, as the output lies");
+    }
+    "the grid walks it one by one: a block has one value of it".to_string()
+}
+
+fn reduction_mode(reduction: &Reduction, mode: ModeId) -> String {
+    let is_lane_mode = reduction.lane_mode == mode;
+    match (reduction.lanes, is_lane_mode, reduction.terms.contains(&mode)) {
+        (Lanes::Terms, true, _) => "neighbouring lanes have neighbouring terms of the sum over it; \
+             shuffles combine their partial sums"
+            .to_string(),
+        (Lanes::Outputs, true, _) => "neighbouring lanes have neighbouring outputs along it".to_string(),
+        (Lanes::Terms | Lanes::Outputs, false, true) => {
+            "part of a term's position: the threads that share an output take terms in turn".to_string()
         }
-        Role::Contracted | Role::Reduced => {
-            format!("every thread sums over it, in parts of {chunk_terms} terms")
+        (Lanes::Terms, false, false) => "part of an output's position".to_string(),
+        (Lanes::Outputs, false, false) => {
+            "the grid walks it one by one: a block has one value of it".to_string()
         }
     }
 }

@@ -41,6 +41,15 @@ pub fn block_share(launch: &Launch, device: &Device) -> BlockShare {
                 Resources::of(tiled, device);
             (threads, shared_bytes, Some(registers), residency)
         }
+        Strategy::Transpose(transpose) => {
+            let (threads, shared_bytes) = (transpose.block_threads, transpose.shared_bytes());
+            (threads, shared_bytes, None, device.capability.residency(threads, 0, shared_bytes))
+        }
+        // The last split is for large extents, where residency matters.
+        Strategy::Reduction(reduction) => {
+            let threads = reduction.splits.last().map_or(1, |split| split.block_threads);
+            (threads, 0, None, device.capability.residency(threads, 0, 0))
+        }
         Strategy::PerOutput(per_output) => {
             let threads = per_output.block_threads;
             (threads, 0, None, device.capability.residency(threads, 0, 0))

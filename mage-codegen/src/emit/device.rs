@@ -150,6 +150,7 @@ fn names(module: &Module) -> oxide::DeviceNames {
     oxide::DeviceNames {
         shared: module.kernels.iter().any(|kernel| !kernel.shared.is_empty()),
         thread: asks || moves(module, |stmt| matches!(stmt, Stmt::Barrier)),
+        warp: moves(module, |stmt| matches!(stmt, Stmt::ShuffleXor { .. })),
     }
 }
 

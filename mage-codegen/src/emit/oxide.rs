@@ -14,6 +14,8 @@ pub struct DeviceNames {
     pub shared: bool,
     /// Thread and block positions, the barrier.
     pub thread: bool,
+    /// Exchanges between the lanes of a warp.
+    pub warp: bool,
 }
 
 /// What makes a module's kernels loadable from the host.
@@ -25,7 +27,8 @@ pub fn module_attribute() -> TokenStream {
 pub fn imports(names: DeviceNames) -> TokenStream {
     let shared = names.shared.then(|| quote!(SharedArray,));
     let thread = names.thread.then(|| quote!(, thread));
-    quote!(use cuda_device::{#shared kernel, launch_bounds #thread};)
+    let warp = names.warp.then(|| quote!(, warp));
+    quote!(use cuda_device::{#shared kernel, launch_bounds #thread #warp};)
 }
 
 /// What makes a function an entry point, with its threads a block and blocks a multiprocessor.
@@ -61,6 +64,12 @@ pub fn block_index() -> TokenStream {
 /// The barrier of the block.
 pub fn barrier() -> TokenStream {
     quote!(thread::sync_threads();)
+}
+
+/// What `value` is in the lane across the mask; all 32 lanes take part.
+pub fn shuffle_xor(value: &TokenStream, lane_mask: u32) -> TokenStream {
+    let lane_mask = Literal::u32_unsuffixed(lane_mask);
+    quote!(warp::shuffle_xor_f32(#value, #lane_mask))
 }
 
 /// Asks for the complete unrolling of the `while` after it.

@@ -137,6 +137,7 @@ fn unrolled(stmt: &Stmt) -> Option<VarId> {
         | Stmt::Barrier
         | Stmt::Load { .. }
         | Stmt::Store { .. }
+        | Stmt::ShuffleXor { .. }
         | Stmt::Compute { .. } => None,
     }
 }

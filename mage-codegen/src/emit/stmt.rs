@@ -63,6 +63,11 @@ fn statement(scope: &Scope<'_>, body: &[Stmt], at: usize, stmt: &Stmt) -> TokenS
                 }
             }
         }
+        Stmt::ShuffleXor { to, from, lane_mask } => {
+            let (to, from) = (expr::register(scope, to), expr::register(scope, from));
+            let shuffled = oxide::shuffle_xor(&from, *lane_mask);
+            quote!(#to = #shuffled;)
+        }
         Stmt::Compute { to, value } => compute(scope, to, value),
     }
 }

@@ -9,7 +9,7 @@ use super::count::Counts;
 use super::failure::Fault;
 use super::global::GlobalBuffer;
 use super::index::{Operand, Slots};
-use super::mask::{Mask, Where};
+use super::mask::{Mask, WARP_LANES, Where};
 use super::program::{Access, Index, Memory, Op, Program, Register, Step, Test};
 use super::registers::Registers;
 use super::shared::SharedArray;
@@ -100,6 +100,7 @@ impl<'p, 'a, 'g> Block<'p, 'a, 'g> {
             Op::Barrier => self.barrier(mask),
             Op::Load { to, access } => self.load(to, access, mask),
             Op::Store { from, access } => self.store(from, access, mask),
+            Op::Shuffle { to, from, lane_mask } => self.shuffle(to, from, *lane_mask, mask),
             Op::Compute { to, operation, sources: [first, second, third] } => {
                 let sources = [self.at(first)?, self.at(second)?, self.at(third)?];
                 if let Some(counts) = &mut self.counts {
@@ -210,6 +211,26 @@ impl<'p, 'a, 'g> Block<'p, 'a, 'g> {
             counts.barriers += 1;
         }
         Ok(())
+    }
+
+    fn shuffle(
+        &mut self,
+        to: &Register,
+        from: &Register,
+        lane_mask: usize,
+        mask: &Mask,
+    ) -> Result<(), Box<Fault>> {
+        if let Some(warp) = mask.warps().find(|warp| warp.len() != WARP_LANES) {
+            let thread = warp.first().copied().unwrap_or(0);
+            let message =
+                format!("the shuffle is reached by {} of the warp's {WARP_LANES}", warp.len());
+            return Err(Fault::at(thread, message));
+        }
+        if let Some(counts) = &mut self.counts {
+            counts.shuffles += mask.warps().count() as u64;
+        }
+        let (to, from) = (self.at(to)?, self.at(from)?);
+        self.registers.shuffle(to, from, lane_mask, mask)
     }
 
     /// The position of a register among all.

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::device::WARP_THREADS;
 use crate::kernel::{
     BinOp, Expr, Kernel, Module, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value, VarId, Width,
     describe,
@@ -124,6 +125,7 @@ impl Compiler<'_> {
                 let from = from.iter().map(|reg| self.register(reg)).collect::<Result<_, _>>()?;
                 Op::Store { from, access }
             }
+            Stmt::ShuffleXor { to, from, lane_mask } => self.shuffle(to, from, *lane_mask)?,
             Stmt::Compute { to, value } => self.compute(to, value)?,
         })
     }
@@ -134,6 +136,14 @@ impl Compiler<'_> {
             return Err(format!("`{}` is assigned but not mutable", self.kernel.vars[slot].name));
         }
         Ok(Op::Set { var: slot, first, value: self.index(value)? })
+    }
+
+    fn shuffle(&self, to: &Reg, from: &Reg, lane_mask: u32) -> Result<Op, String> {
+        if !(1..WARP_THREADS).contains(&lane_mask) {
+            return Err(format!("the lane mask is {lane_mask}, limit 1 to 31"));
+        }
+        let (to, from) = (self.register(to)?, self.register(from)?);
+        Ok(Op::Shuffle { to, from, lane_mask: lane_mask as usize })
     }
 
     fn compute(&self, to: &Reg, value: &Value) -> Result<Op, String> {

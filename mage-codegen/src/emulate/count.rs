@@ -14,7 +14,7 @@
 //! has distinct words; ideally one, and what is above that is bank conflicts.
 
 use super::index::View;
-use super::mask::Mask;
+use super::mask::{Mask, WARP_LANES};
 use super::program::Operation;
 
 /// Requests and costs of one block.
@@ -33,6 +33,8 @@ pub struct Counts {
     /// Floating-point operations, one a thread: two for a fused multiply-add, one for a sum or a
     /// product.
     pub flops: u64,
+    /// Shuffles, one a warp.
+    pub shuffles: u64,
     /// Barriers that the block reached.
     pub barriers: u64,
 }
@@ -67,7 +69,7 @@ impl GlobalCounts {
 
     /// Counts an access of the block to a buffer that starts at `base_byte`.
     pub(super) fn access(&mut self, offsets: View<'_>, width: usize, base_byte: u64, mask: &Mask) {
-        for warp in warps(mask) {
+        for warp in mask.warps() {
             let mut sectors: Vec<u64> = warp
                 .iter()
                 .flat_map(|lane| {
@@ -91,7 +93,7 @@ impl SharedCounts {
 
     /// Counts a load of the block.
     pub(super) fn load(&mut self, offsets: View<'_>, width: usize, mask: &Mask) {
-        for warp in warps(mask) {
+        for warp in mask.warps() {
             let paired = |distance: usize| {
                 warp.iter().all(|lane| {
                     let partner = lane ^ distance;
@@ -106,7 +108,7 @@ impl SharedCounts {
 
     /// Counts a store of the block.
     pub(super) fn store(&mut self, offsets: View<'_>, width: usize, mask: &Mask) {
-        for warp in warps(mask) {
+        for warp in mask.warps() {
             self.request(warp, offsets, width, WARP_LANES / width);
         }
     }
@@ -138,12 +140,6 @@ impl Counts {
 const ELEM_BYTES: u64 = 4;
 const SECTOR_BYTES: u64 = 32;
 const BANKS: u64 = 32;
-const WARP_LANES: usize = 32;
-
-/// The running threads of each warp that has any.
-fn warps(mask: &Mask) -> impl Iterator<Item = &[usize]> {
-    mask.lanes().chunk_by(|a, b| a / WARP_LANES == b / WARP_LANES)
-}
 
 /// The most distinct words that one bank has to serve.
 fn wavefronts(lanes: &[usize], offsets: View<'_>, width: usize) -> u64 {

@@ -1,6 +1,11 @@
 //! Which threads of the block run a statement. The full mask is the usual one and has its own
 //! path, because loops over all lanes vectorise and loops over a list do not.
 
+use crate::device::WARP_THREADS;
+
+/// Threads of a warp.
+pub(super) const WARP_LANES: usize = WARP_THREADS as usize;
+
 /// The running threads; never empty.
 #[derive(Debug, Clone)]
 pub(super) struct Mask {
@@ -40,6 +45,11 @@ impl Mask {
     /// The running threads in ascending order.
     pub fn lanes(&self) -> &[usize] {
         &self.lanes
+    }
+
+    /// The running threads of each warp that has any.
+    pub fn warps(&self) -> impl Iterator<Item = &[usize]> {
+        self.lanes.chunk_by(|a, b| a / WARP_LANES == b / WARP_LANES)
     }
 
     /// Does `act` in every running thread, in order, up to the first failure. One loop for both

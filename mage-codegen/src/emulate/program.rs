@@ -49,6 +49,8 @@ pub(super) enum Op {
     Load { to: Register, access: Access },
     /// `Stmt::Store`.
     Store { from: Vec<Register>, access: Access },
+    /// `Stmt::ShuffleXor`.
+    Shuffle { to: Register, from: Register, lane_mask: usize },
     /// `Stmt::Compute`; unused sources repeat the first.
     Compute { to: Register, operation: Operation, sources: [Register; 3] },
     /// A statement that breaks a rule whatever the values are: a trap where it is reached.

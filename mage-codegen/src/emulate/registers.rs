@@ -73,6 +73,24 @@ impl Registers {
         }
     }
 
+    /// `to` of each running thread becomes `from` of the thread across `lane_mask`, which runs too.
+    pub fn shuffle(
+        &mut self,
+        to: usize,
+        from: usize,
+        lane_mask: usize,
+        mask: &Mask,
+    ) -> Result<(), Box<Fault>> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let row = self.row(from)?;
+        mask.each(|lane| scratch[lane] = row[lane ^ lane_mask]);
+        let row = &mut self.rows[to];
+        mask.each(|lane| row[lane] = scratch[lane]);
+        self.scratch = scratch;
+        self.is_set[to] = true;
+        Ok(())
+    }
+
     fn combine(
         &mut self,
         to: usize,

@@ -27,6 +27,9 @@ pub(crate) fn describe(module: &Module, kernel: &Kernel, position: usize, stmt: 
             from.first().map_or("?", |reg| names.register(reg.array)),
             names.space(to.space)
         ),
+        Stmt::ShuffleXor { to, from: _, lane_mask } => {
+            format!("shuffle xor {lane_mask} {}", names.register(to.array))
+        }
         Stmt::Compute { to, value } => {
             format!("{} {}", operation(value), names.register(to.array))
         }

@@ -78,6 +78,16 @@ pub enum Stmt {
         /// The predicate of an edge access.
         when: Option<Pred>,
     },
+    /// `to` becomes what `from` is in the thread of the same warp whose lane differs in the bits of
+    /// `lane_mask`; reached by all 32 threads of a warp or none.
+    ShuffleXor {
+        /// The register that is written.
+        to: Reg,
+        /// The register that the other lane reads.
+        from: Reg,
+        /// 1 to 31.
+        lane_mask: u32,
+    },
     /// `to = value` in registers.
     Compute {
         /// The register that is written.

@@ -74,6 +74,7 @@ pub fn bodies(stmt: &Stmt) -> Vec<&[Stmt]> {
         | Stmt::Barrier
         | Stmt::Load { .. }
         | Stmt::Store { .. }
+        | Stmt::ShuffleXor { .. }
         | Stmt::Compute { .. } => Vec::new(),
     }
 }
@@ -90,7 +91,9 @@ pub fn indices(stmt: &Stmt) -> Vec<&Expr> {
             found.extend(when.iter().flat_map(sides));
             found
         }
-        Stmt::Fill { .. } | Stmt::Barrier | Stmt::Compute { .. } => Vec::new(),
+        Stmt::Fill { .. } | Stmt::Barrier | Stmt::ShuffleXor { .. } | Stmt::Compute { .. } => {
+            Vec::new()
+        }
     }
 }
 
@@ -99,6 +102,7 @@ pub fn registers(stmt: &Stmt) -> Vec<&Reg> {
     match stmt {
         Stmt::Load { to, .. } => vec![to],
         Stmt::Store { from, .. } => from.iter().collect(),
+        Stmt::ShuffleXor { to, from, lane_mask: _ } => vec![to, from],
         Stmt::Compute { to, value } => match value {
             Value::Copy(from) => vec![to, from],
             Value::Add(left, right) | Value::Mul(left, right) => vec![to, left, right],
@@ -117,7 +121,9 @@ pub fn registers(stmt: &Stmt) -> Vec<&Reg> {
 pub fn written(stmt: &Stmt) -> Option<RegId> {
     match stmt {
         Stmt::Fill { reg, .. } => Some(*reg),
-        Stmt::Load { to, .. } | Stmt::Compute { to, .. } => Some(to.array),
+        Stmt::Load { to, .. } | Stmt::ShuffleXor { to, .. } | Stmt::Compute { to, .. } => {
+            Some(to.array)
+        }
         Stmt::Let { .. }
         | Stmt::Assign { .. }
         | Stmt::For { .. }

@@ -5,7 +5,9 @@ use mage_einsum::diagnostic::{Code, Diagnostic, Diagnostics};
 use mage_einsum::index::{self, Program, Role, Statement};
 use mage_einsum::options::{Options, Tile};
 
+use super::choose_reduction::choose_reduction;
 use super::choose_tiled::choose_tiled;
+use super::choose_transpose::choose_transpose;
 use super::naming::name;
 use super::{Launch, PerOutput, Reason, Schedule, Strategy};
 use crate::device::{self, Device};
@@ -13,10 +15,6 @@ use crate::device::{self, Device};
 /// Threads of a block of the one-output-a-thread strategy: eight warps, so that six blocks fill
 /// the 1536 threads of an sm_89 multiprocessor and eight the 2048 of an sm_90 one.
 const PER_OUTPUT_THREADS: u32 = 256;
-
-/// Terms of a partial sum of the one-output-a-thread strategy: 2^11, so that 2^22 terms give as
-/// many partial sums as each has terms and both stay far below the 2^16 of semantics R15.
-const PER_OUTPUT_CHUNK: u32 = 2048;
 
 /// Chooses how `program` is run.
 ///
@@ -60,7 +58,9 @@ fn choose_launch(
                 let refusal = tile_refused(tile, &missing);
                 return Err(located(refusal, options, "tile").into());
             }
-            Ok(per_output(statement_idx, statement, &missing))
+            Ok(choose_transpose(program, statement_idx, statement)
+                .or_else(|| choose_reduction(program, statement_idx, statement, device))
+                .unwrap_or_else(|| per_output(statement_idx, &missing)))
         }
     }
 }
@@ -98,25 +98,18 @@ fn tile_refused(tile: &Tile, missing: &str) -> Diagnostic {
     .help("leave `tile` out")
 }
 
-fn per_output(statement_idx: usize, statement: &Statement, missing: &str) -> Launch {
-    let strategy =
-        PerOutput { block_threads: PER_OUTPUT_THREADS, chunk_terms: PER_OUTPUT_CHUNK };
+fn per_output(statement_idx: usize, missing: &str) -> Launch {
     let reason = |decision: &str, because: &str| Reason {
         decision: decision.to_string(),
         because: because.to_string(),
     };
-    let mut reasons = vec![
-        reason("one thread an output element", missing),
+    let strategy = PerOutput { block_threads: PER_OUTPUT_THREADS };
+    let reasons = vec![
+        reason("one thread an output element", &format!("nothing is summed, and {missing}")),
         reason(
             &format!("{PER_OUTPUT_THREADS} threads a block"),
             "whole blocks of eight warps fill a multiprocessor",
         ),
     ];
-    if !statement.reduced.is_empty() {
-        reasons.push(reason(
-            &format!("partial sums of {PER_OUTPUT_CHUNK} terms"),
-            "a long f32 sum is taken in two levels, in a fixed order",
-        ));
-    }
     Launch { statement: statement_idx, strategy: Strategy::PerOutput(strategy), reasons }
 }

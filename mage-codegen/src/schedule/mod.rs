@@ -5,9 +5,13 @@
 mod strategy;
 mod tiled;
 mod thread_map;
+mod transpose;
+mod reduction;
 mod choose;
 mod choose_tiled;
 mod choose_map;
+mod choose_transpose;
+mod choose_reduction;
 mod naming;
 mod resources;
 mod verify;
@@ -15,10 +19,12 @@ mod print;
 
 pub use choose::choose;
 pub use print::{nest, print};
+pub use reduction::{Lanes, Range, Reduction, Split};
 pub use resources::Resources;
 pub use strategy::{Launch, PerOutput, Reason, Schedule, Strategy};
 pub use thread_map::{Element, ThreadMap};
 pub use tiled::{
     Along, BatchTile, Contracted, Side, Staging, Tail, Tiled, Variant, VariantKind,
 };
+pub use transpose::{TileSide, Transpose};
 pub use verify::verify;

@@ -5,7 +5,10 @@ use std::fmt::Write;
 
 use mage_einsum::index::{ModeId, Program, Statement};
 
-use super::{Along, Launch, PerOutput, Schedule, Side, Strategy, Tail, Tiled};
+use super::{
+    Along, Lanes, Launch, PerOutput, Reduction, Schedule, Side, Split, Strategy, Tail, Tiled,
+    Transpose, VariantKind,
+};
 
 /// The whole schedule, as snapshots and `mage explain` show it.
 pub fn print(schedule: &Schedule) -> String {
@@ -27,6 +30,8 @@ pub fn nest(schedule: &Schedule, launch: &Launch) -> String {
     let mut nest = Nest { program, text: String::new(), depth: 0 };
     match &launch.strategy {
         Strategy::Tiled(tiled) => nest.tiled(statement, tiled),
+        Strategy::Transpose(transpose) => nest.transpose(statement, transpose),
+        Strategy::Reduction(reduction) => nest.reduction(reduction),
         Strategy::PerOutput(per_output) => nest.per_output(statement, per_output),
     }
     nest.text
@@ -167,24 +172,74 @@ impl Nest<'_> {
         }
     }
 
+    fn transpose(&mut self, statement: &Statement, transpose: &Transpose) {
+        let (load, store) = (transpose.load, transpose.store);
+        self.grid(&transpose.outer);
+        self.split("grid", load.mode, transpose.tile, load.tail);
+        self.split("grid", store.mode, transpose.tile, store.tail);
+        let [load, store] = [load, store].map(|side| self.name(side.mode).to_string());
+        let tensors = statement.factors().into_iter().map(|factor| factor.tensor);
+        let tensors: Vec<&str> =
+            tensors.map(|tensor| self.program.tensor(tensor).name.as_str()).collect();
+        let (tile, row) = (transpose.tile, transpose.row_elems);
+        let line = format!(
+            "stage   {} as [{store} {tile}][{load} {tile}], rows of {row}, loaded along {load}, \
+             stored along {store}",
+            tensors.join(" ")
+        );
+        self.line(&line);
+        let rows = transpose.rows_at_a_time();
+        self.open(&format!("threads {tile} of a row, {rows} rows at a time"));
+        self.line(&format!("unroll  {} rows a thread", tile / rows));
+        self.depth = 0;
+    }
+
+    fn reduction(&mut self, reduction: &Reduction) {
+        for split in &reduction.splits {
+            self.open(&format!("for {}", split.range.words()));
+            self.reduction_split(reduction, split);
+        }
+        for kind in &reduction.kinds {
+            let line =
+                format!("variant {}: loads of {} elements", kind.name(), Reduction::elems(*kind));
+            self.line(&line);
+        }
+    }
+
+    /// One split, in threads and elements of the narrow variant.
+    fn reduction_split(&mut self, reduction: &Reduction, split: &Split) {
+        let kind = VariantKind::Narrow;
+        let lane_mode = self.name(reduction.lane_mode).to_string();
+        let (outer, terms) = (self.names(&reduction.outer), self.names(&reduction.terms));
+        let (outputs, threads) = (split.block_outputs, reduction.output_threads(split, kind));
+        match reduction.lanes {
+            Lanes::Terms if outer.is_empty() => self.open("grid    the one output"),
+            Lanes::Terms => self.open(&format!("grid    {outer} in blocks of {outputs}")),
+            Lanes::Outputs => {
+                self.grid(&reduction.outer);
+                self.open(&format!("grid    {lane_mode} in tiles of {outputs}, tail predicated"));
+                self.open(&format!("lanes   {} of {lane_mode}", reduction.output_lanes(split, kind)));
+            }
+        }
+        self.open(&format!("threads {threads} of {terms}"));
+        self.open(&format!("serial  {terms} by {}", threads * reduction.ahead));
+        self.line(&format!("unroll  {} terms by {threads}: acc += product", reduction.ahead));
+        self.depth = 0;
+    }
+
+    fn names(&self, modes: &[ModeId]) -> String {
+        let names: Vec<&str> = modes.iter().map(|mode| self.name(*mode)).collect();
+        names.join(" ")
+    }
+
     fn per_output(&mut self, statement: &Statement, per_output: &PerOutput) {
-        let names = |modes: &[ModeId]| {
-            let names: Vec<&str> = modes.iter().map(|mode| self.name(*mode)).collect();
-            names.join(" ")
-        };
-        let output = names(&statement.target.modes);
-        let reduced = names(&statement.reduced);
-        let chunk = per_output.chunk_terms;
+        let output = self.names(&statement.target.modes);
         self.open(&format!(
             "grid    {} in blocks of {}, tail predicated",
             if output.is_empty() { "the one output" } else { &output },
             per_output.block_threads
         ));
         self.open("threads one output each");
-        if !reduced.is_empty() {
-            self.open(&format!("serial  {reduced} in chunks of {chunk}: acc += part"));
-            self.open(&format!("serial  {reduced} in a chunk: part += product"));
-        }
         self.depth = 0;
     }
 }

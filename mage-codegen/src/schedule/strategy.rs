@@ -2,7 +2,7 @@
 
 use mage_einsum::index::Program;
 
-use super::Tiled;
+use super::{Reduction, Tiled, Transpose};
 use crate::device::Device;
 
 /// How a program is run: its launches in order, each covering one statement.
@@ -42,19 +42,22 @@ pub struct Reason {
 
 /// The mappings there are.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "there is one a launch, so its size is of no account")]
 pub enum Strategy {
     /// A block computes a tile of the output from stages in shared memory.
     Tiled(Tiled),
+    /// A block moves a tile of a permutation through shared memory.
+    Transpose(Transpose),
+    /// Several threads share the terms of an output.
+    Reduction(Reduction),
     /// A thread computes one output element from global memory.
     PerOutput(PerOutput),
 }
 
-/// One thread an output element: right for every statement, fast for few.
+/// One thread an output element of a statement that sums nothing: coalesced where the operands lie
+/// as the output does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerOutput {
     /// Threads a block.
     pub block_threads: u32,
-    /// Terms in one partial sum. Partial sums are added in order, so that a long reduction is
-    /// summed in two levels (semantics R15).
-    pub chunk_terms: u32,
 }

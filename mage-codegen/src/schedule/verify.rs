@@ -3,7 +3,8 @@
 
 use mage_einsum::index::ModeId;
 
-use super::{Launch, Schedule, Strategy, Tiled};
+use super::{Lanes, Launch, Range, Reduction, Schedule, Strategy, Tiled, Transpose};
+use crate::device::WARP_THREADS;
 
 /// Checks every launch.
 ///
@@ -19,24 +20,78 @@ pub fn verify(schedule: &Schedule) -> Result<(), String> {
 
 fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
     match &launch.strategy {
-        Strategy::PerOutput(per_output) => {
-            let limit = schedule.device.capability.block_threads;
-            let threads = per_output.block_threads;
-            if threads == 0 || threads > limit {
-                return Err(format!("{threads} threads a block, limit {limit}"));
-            }
-            Ok(())
-        }
+        Strategy::PerOutput(per_output) => block_threads(schedule, per_output.block_threads),
+        Strategy::Transpose(transpose) => verify_transpose(schedule, launch, transpose),
+        Strategy::Reduction(reduction) => verify_reduction(schedule, launch, reduction),
         Strategy::Tiled(tiled) => {
-            verify_modes(schedule, launch, tiled)?;
+            verify_modes(schedule, launch, &tiled_modes(tiled))?;
             verify_stage(schedule, tiled)?;
             verify_layout(tiled)
         }
     }
 }
 
-/// Every mode of the statement is mapped exactly once.
-fn verify_modes(schedule: &Schedule, launch: &Launch, tiled: &Tiled) -> Result<(), String> {
+fn block_threads(schedule: &Schedule, threads: u32) -> Result<(), String> {
+    let limit = schedule.device.capability.block_threads;
+    if threads == 0 || threads > limit {
+        return Err(format!("{threads} threads a block, limit {limit}"));
+    }
+    Ok(())
+}
+
+fn verify_transpose(
+    schedule: &Schedule,
+    launch: &Launch,
+    transpose: &Transpose,
+) -> Result<(), String> {
+    let mut mapped = vec![transpose.load.mode, transpose.store.mode];
+    mapped.extend(&transpose.outer);
+    verify_modes(schedule, launch, &mapped)?;
+    let (tile, threads) = (transpose.tile, transpose.block_threads);
+    block_threads(schedule, threads)?;
+    if transpose.row_elems < tile {
+        return Err(format!("a tile row of {} holds {tile}", transpose.row_elems));
+    }
+    if !(tile * tile).is_multiple_of(threads) || !threads.is_multiple_of(tile) {
+        return Err(format!("{threads} threads do not walk a tile of {tile}x{tile} in whole rows"));
+    }
+    Ok(())
+}
+
+fn verify_reduction(
+    schedule: &Schedule,
+    launch: &Launch,
+    reduction: &Reduction,
+) -> Result<(), String> {
+    let mut mapped = [reduction.terms.as_slice(), &reduction.outer].concat();
+    match reduction.lanes {
+        Lanes::Terms if reduction.terms.last() != Some(&reduction.lane_mode) => {
+            return Err("lanes do not walk the innermost terms".to_string());
+        }
+        Lanes::Terms => {}
+        Lanes::Outputs => mapped.push(reduction.lane_mode),
+    }
+    verify_modes(schedule, launch, &mapped)?;
+    for split in &reduction.splits {
+        block_threads(schedule, split.block_threads)?;
+        for kind in &reduction.kinds {
+            let lanes = reduction.output_lanes(split, *kind);
+            let threads = reduction.output_threads(split, *kind);
+            let whole = lanes.is_power_of_two() && threads.is_power_of_two();
+            if !whole || !split.block_threads.is_multiple_of(WARP_THREADS) {
+                return Err(format!("{threads} threads an output, {lanes} outputs side by side"));
+            }
+        }
+    }
+    match reduction.splits.last().map(|split| split.range) {
+        Some(Range::Many | Range::All) => Ok(()),
+        Some(Range::Short(_) | Range::Few(_)) | None => {
+            Err("the last split is not for everything else".to_string())
+        }
+    }
+}
+
+fn tiled_modes(tiled: &Tiled) -> Vec<ModeId> {
     let mut mapped: Vec<ModeId> = vec![tiled.row.mode, tiled.col.mode];
     mapped.extend(tiled.contracted.mode);
     mapped.extend(tiled.batch.mode);
@@ -45,6 +100,11 @@ fn verify_modes(schedule: &Schedule, launch: &Launch, tiled: &Tiled) -> Result<(
     {
         mapped.extend(outer);
     }
+    mapped
+}
+
+/// Every mode of the statement is mapped exactly once.
+fn verify_modes(schedule: &Schedule, launch: &Launch, mapped: &[ModeId]) -> Result<(), String> {
     for (mode, _) in &schedule.program.statements[launch.statement].roles {
         let times = mapped.iter().filter(|id| *id == mode).count();
         if times != 1 {

@@ -30,6 +30,7 @@ fn every_planted_fault_traps() {
     let rows = [
         planted::memory_faults(),
         planted::race_faults(),
+        planted::warp_faults(),
         planted::index_faults(),
         planted::value_faults(),
     ]

@@ -42,6 +42,19 @@ fn r(element: u32) -> mage_codegen::kernel::Reg {
     at(FOUR, n(element))
 }
 
+fn shuffle(lane_mask: u32) -> Stmt {
+    Stmt::ShuffleXor { to: r(0), from: r(1), lane_mask }
+}
+
+#[test]
+fn refuses_a_shuffle_without_warps() {
+    let mut module = probe(vec![fill(FOUR), shuffle(1)]);
+    assert_eq!(verify(&module), Ok(()));
+    module.kernels[0].block_threads = 48;
+    let why = verify(&module).unwrap_err();
+    assert!(why.contains("a shuffle in a block of 48 threads, which are no warps"), "{why}");
+}
+
 #[test]
 fn refuses_statements() {
     let thread = || Expr::Thread;
@@ -68,6 +81,12 @@ fn refuses_statements() {
             "an unrolled loop's bounds are not constant",
         ),
         (vec![when(thread().less(n(1)), vec![Stmt::Barrier])], "a barrier stands under an `if`"),
+        (
+            vec![fill(FOUR), when(thread().less(n(32)), vec![shuffle(1)])],
+            "a shuffle stands under an `if`",
+        ),
+        (vec![fill(FOUR), shuffle(32)], "a shuffle with the lane mask 32, limit 1 to 31"),
+        (vec![shuffle(1)], "`four` is used before it is filled"),
         (vec![load(r(0), CELLS, n(0))], "`four` is used before it is filled"),
         (vec![fill(FOUR), load(r(4), CELLS, n(0))], "`four[4]`, 1 wide, is out of range"),
         (vec![fill(FOUR), load_four(r(1), CELLS, n(0))], "`four[1]`, 4 wide, is out of range"),

@@ -80,8 +80,11 @@ fn shared(what: &str, counts: &SharedCounts) -> Vec<String> {
 fn tail(report: &Report, one: &Counted) -> String {
     let counts = &one.counts;
     let moved = counts.global_load.bytes_moved() + counts.global_store.bytes_moved();
-    let mut text =
-        format!("{} and {}.", counted(counts.flops, "flop"), counted(counts.barriers, "barrier"));
+    let mut text = counted(counts.flops, "flop");
+    if counts.shuffles > 0 {
+        text.push_str(&format!(", {}", counted(counts.shuffles, "shuffle")));
+    }
+    text.push_str(&format!(" and {}.", counted(counts.barriers, "barrier")));
     if moved > 0 {
         let intensity = counts.flops as f64 / moved as f64;
         text.push_str(&format!(

@@ -204,6 +204,28 @@ impl<'p> Builder<'p> {
         })
     }
 
+    /// A number in the type of coordinates.
+    pub fn number(&self, value: u32) -> Expr {
+        match self.coordinate_ty {
+            Ty::U32 => Expr::u32(value),
+            Ty::U64 => Expr::u64(u64::from(value)),
+        }
+    }
+
+    /// The same, shown under `name`.
+    pub fn named(&self, name: &str, value: u32) -> Expr {
+        let (value, ty) = (u64::from(value), self.coordinate_ty);
+        Expr::Const { value, ty, name: Some(name.to_string()) }
+    }
+
+    /// A 32-bit value in the type of coordinates.
+    pub fn coordinate(&self, value: Expr) -> Expr {
+        match self.coordinate_ty {
+            Ty::U32 => value,
+            Ty::U64 => value.widen(),
+        }
+    }
+
     /// An expression as 64 bits.
     pub fn wide(&self, value: Expr) -> Expr {
         match value.ty(&self.vars) {

@@ -18,19 +18,26 @@ pub struct Digit {
     pub tile_name: Option<String>,
 }
 
+impl Digit {
+    /// A mode of which a block owns a tile.
+    pub fn tiled(names: &Names, mode: ModeId, tile: u32) -> Digit {
+        Digit { mode, tile, tile_name: Some(tile_name(names, mode)) }
+    }
+
+    /// A mode that is walked one by one.
+    pub fn single(mode: ModeId) -> Digit {
+        Digit { mode, tile: 1, tile_name: None }
+    }
+}
+
 /// The digits of a tiled launch, fastest first: neighbouring blocks share the row factor's tile.
 pub fn digits(tiled: &Tiled, names: &Names) -> Vec<Digit> {
-    let tile_of = |mode: ModeId, tile: u32| Digit {
-        mode,
-        tile,
-        tile_name: Some(tile_name(names, mode)),
-    };
+    let tile_of = |mode: ModeId, tile: u32| Digit::tiled(names, mode, tile);
     let mut digits =
         vec![tile_of(tiled.col.mode, tiled.col.tile), tile_of(tiled.row.mode, tiled.row.tile)];
     digits.extend(tiled.batch.mode.map(|mode| tile_of(mode, tiled.batch.tile)));
     for outer in [&tiled.col.outer, &tiled.row.outer, &tiled.batch.outer] {
-        let one = |mode: &ModeId| Digit { mode: *mode, tile: 1, tile_name: None };
-        digits.extend(outer.iter().rev().map(one));
+        digits.extend(outer.iter().rev().map(|mode| Digit::single(*mode)));
     }
     digits
 }
@@ -40,9 +47,9 @@ pub fn tile_name(names: &Names, mode: ModeId) -> String {
     format!("{}_TILE", names.mode(mode).to_uppercase())
 }
 
-/// The blocks of a tiled launch.
-pub fn blocks(schedule: &Schedule, tiled: &Tiled, names: &Names) -> HostExpr {
-    let counts = digits(tiled, names).into_iter().map(|digit| {
+/// The blocks of a launch with these digits.
+pub fn blocks(schedule: &Schedule, digits: &[Digit], names: &Names) -> HostExpr {
+    let counts = digits.iter().map(|digit| {
         let extent = host_extent(&schedule.program, names, digit.mode);
         extent.ceil_div(u64::from(digit.tile))
     });
@@ -56,7 +63,8 @@ pub fn bind(
     digits: &[Digit],
 ) -> Vec<(ModeId, Expr)> {
     let mut origins = Vec::new();
-    let mut rest = builder.bind(body, "block", Expr::Block);
+    let block = builder.coordinate(Expr::Block);
+    let mut rest = builder.bind(body, "block", block);
     for (position, digit) in digits.iter().enumerate() {
         let stem = builder.names.mode(digit.mode).to_string();
         let last = position + 1 == digits.len();
@@ -67,7 +75,7 @@ pub fn bind(
         };
         let (name, origin) = match &digit.tile_name {
             None => (format!("{stem}_at"), here),
-            Some(tile) => (format!("{stem}_tile"), here.times(Expr::named(tile, digit.tile))),
+            Some(tile) => (format!("{stem}_tile"), here.times(builder.named(tile, digit.tile))),
         };
         origins.push((digit.mode, builder.bind(body, &name, origin)));
         if let Some(count) = count {
@@ -83,17 +91,19 @@ fn count(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, digit: &Digit, stem: &
         return extent;
     };
     let count = match extent.as_const() {
-        Some(fixed) => Expr::u32(u32::try_from(fixed).unwrap_or(u32::MAX).div_ceil(digit.tile)),
-        None => ceil_div(extent, name, digit.tile),
+        Some(fixed) => {
+            builder.number(u32::try_from(fixed).unwrap_or(u32::MAX).div_ceil(digit.tile))
+        }
+        None => ceil_div(builder, extent, name, digit.tile),
     };
     builder.bind(body, &format!("{stem}_tiles"), count)
 }
 
-/// `extent / tile`, rounded up; the sum stays below 2^32 because extents stop at 2^31.
-pub fn ceil_div(extent: Expr, tile_name: &str, tile: u32) -> Expr {
+/// `extent / tile`, rounded up; 32 bits hold the sum because their extents stop at 2^31.
+pub fn ceil_div(builder: &Builder<'_>, extent: Expr, tile_name: &str, tile: u32) -> Expr {
     if tile == 1 {
         return extent;
     }
-    let tile = Expr::named(tile_name, tile);
-    extent.plus(tile.clone().minus(Expr::u32(1))).over(tile)
+    let tile = builder.named(tile_name, tile);
+    extent.plus(tile.clone().minus(builder.number(1))).over(tile)
 }

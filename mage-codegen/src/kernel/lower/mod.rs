@@ -9,6 +9,10 @@ mod tiled;
 mod stage;
 mod epilogue;
 mod grid;
+mod coordinates;
+mod term;
+mod transpose;
+mod reduction;
 mod per_output;
 mod proof;
 
@@ -33,6 +37,12 @@ pub fn lower(schedule: &Schedule) -> Module {
     for launch in &schedule.launches {
         let (kernels, steps): (Vec<_>, Vec<HostStep>) = match &launch.strategy {
             Strategy::Tiled(tiled) => tiled::lower(schedule, launch, tiled, &names, &module),
+            Strategy::Transpose(transpose) => {
+                transpose::lower(schedule, launch, transpose, &names, &module)
+            }
+            Strategy::Reduction(reduction) => {
+                reduction::lower(schedule, launch, reduction, &names, &module)
+            }
             Strategy::PerOutput(per_output) => {
                 per_output::lower(schedule, launch, per_output, &names, &module)
             }

@@ -2,14 +2,16 @@
 
 use mage_einsum::index::{ModeId, Program};
 
-use crate::schedule::{Launch, PerOutput, Schedule, Strategy, Tail, Tiled};
+use crate::schedule::{Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose};
 
 /// Why every access of a launch is in bounds, why nothing races, and why the result does not
 /// change from run to run.
 pub fn sentences(schedule: &Schedule, launch: &Launch) -> Vec<String> {
     match &launch.strategy {
         Strategy::Tiled(tiled) => tiled_sentences(&schedule.program, launch, tiled),
-        Strategy::PerOutput(per_output) => per_output_sentences(per_output),
+        Strategy::Transpose(transpose) => transpose_sentences(&schedule.program, transpose),
+        Strategy::Reduction(reduction) => reduction_sentences(reduction),
+        Strategy::PerOutput(_) => per_output_sentences(),
     }
 }
 
@@ -55,17 +57,60 @@ fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<Str
     sentences
 }
 
-fn per_output_sentences(per_output: &PerOutput) -> Vec<String> {
+fn transpose_sentences(program: &Program, transpose: &Transpose) -> Vec<String> {
+    let sides = [transpose.load, transpose.store];
+    let predicated = sides.iter().filter(|side| side.tail == Tail::Predicated);
+    let names: Vec<String> =
+        predicated.map(|side| format!("`{}`", program.mode(side.mode).name)).collect();
+    let mut sentences = vec![
+        "`launch` has checked that each buffer holds exactly the product of its extents, so an \
+         offset is in bounds when each of its coordinates is below its extent."
+            .to_string(),
+    ];
+    if !names.is_empty() {
+        sentences.push(format!("Loads and stores are predicated on {}.", names.join(", ")));
+    }
+    sentences.push(
+        "Each cell of the tile is written by one thread before the barrier and read by one after \
+         it, and each output element is stored once: no race."
+            .to_string(),
+    );
+    sentences
+}
+
+fn reduction_sentences(reduction: &Reduction) -> Vec<String> {
+    let mut sentences = vec![
+        "`launch` has checked that each buffer holds exactly the product of its extents; every \
+         coordinate is a quotient or a remainder below its extent, and terms are read only below \
+         their number, so every offset is in bounds."
+            .to_string(),
+    ];
+    match reduction.lanes {
+        Lanes::Terms if reduction.outer.is_empty() => {}
+        Lanes::Terms | Lanes::Outputs => sentences.push(
+            "Threads beyond the last output repeat it and store nothing, so that every warp is \
+             whole where it shuffles."
+                .to_string(),
+        ),
+    }
+    sentences.extend([
+        "Partial sums of warps go through shared memory, each cell written by one thread before the \
+         barrier; one thread stores an output: no race."
+            .to_string(),
+        "Each thread sums its own terms in ascending order, and the partial sums of threads and \
+         warps are added in a fixed order: the same result in every run, and at least two levels \
+         for every long sum."
+            .to_string(),
+    ]);
+    sentences
+}
+
+fn per_output_sentences() -> Vec<String> {
     vec![
         "`launch` has checked that each buffer holds exactly the product of its extents; every \
          coordinate is a quotient or a remainder below its extent, so every offset is in bounds."
             .to_string(),
         "Each thread below `n_outputs` writes its own output element and shares nothing: no race."
             .to_string(),
-        format!(
-            "A sum is taken in chunks of {} terms in ascending order: the same result in every \
-             run, and no f32 sum longer than its chunks are many.",
-            per_output.chunk_terms
-        ),
     ]
 }

@@ -331,9 +331,10 @@ fn directions(tiled: &Tiled, side: &Side, elems: u32, upper: &str) -> Vec<Direct
     directions
 }
 
-/// Counts the walked direction in accesses. Of a direction that is stored transposed, a warp takes
-/// one sector a row and as many rows as that leaves, so that its stores fall into all banks; the
-/// other sectors of a row come last.
+/// Counts the walked direction in accesses. Where four-wide accesses are stored transposed, a warp
+/// takes one sector a row and as many rows as that leaves, so that its stores fall into all banks;
+/// the other sectors of a row come last. One-wide accesses are as good in banks either way, and
+/// the further direction would cost them registers (evidence, experiments.md).
 fn split_walked(directions: &mut Vec<Direction>, elems: u32) {
     let Some(walked) = directions.first_mut() else {
         return;
@@ -342,7 +343,7 @@ fn split_walked(directions: &mut Vec<Direction>, elems: u32) {
     walked.scale = elems;
     let sector = SECTOR_ELEMS / elems;
     let transposed = walked.stage_stride.as_const() != Some(1);
-    if transposed && walked.radix > sector && walked.radix.is_multiple_of(sector) {
+    if elems > 1 && transposed && walked.radix > sector && walked.radix.is_multiple_of(sector) {
         let mut rest = walked.clone();
         walked.radix = sector;
         rest.radix /= sector;

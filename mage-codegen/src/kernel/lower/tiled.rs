@@ -23,7 +23,7 @@ pub fn lower(
     names: &Names,
     module: &Module,
 ) -> (Vec<Kernel>, Vec<HostStep>) {
-    let blocks = grid::blocks(schedule, tiled, names);
+    let blocks = grid::blocks(schedule, &grid::digits(tiled, names), names);
     let limit = u64::from(schedule.device.capability.grid_blocks);
     let mut steps: Vec<HostStep> = Vec::new();
     steps.extend(require_limit("blocks in the grid", blocks.clone(), limit));
@@ -339,7 +339,10 @@ impl<'p> Lowering<'p> {
         let extent = self.builder.extent(mode);
         match extent.as_const() {
             Some(fixed) => Expr::u32(u32::try_from(fixed).unwrap_or(u32::MAX).div_ceil(tile)),
-            None => grid::ceil_div(extent, &grid::tile_name(self.builder.names, mode), tile),
+            None => {
+                let name = grid::tile_name(self.builder.names, mode);
+                grid::ceil_div(&self.builder, extent, &name, tile)
+            }
         }
     }
 

@@ -23,6 +23,7 @@ pub(super) fn body(out: &mut Lines, depth: usize, module: &Module, kernel: &Kern
             | Stmt::Barrier
             | Stmt::Load { .. }
             | Stmt::Store { .. }
+            | Stmt::ShuffleXor { .. }
             | Stmt::Compute { .. } => {}
         }
     }
@@ -57,6 +58,10 @@ fn head(module: &Module, kernel: &Kernel, stmt: &Stmt) -> String {
             let from: Vec<String> = from.iter().map(|one| reg(kernel, one)).collect();
             let when = guard(kernel, when.as_ref(), "");
             format!("{to} = reg {}{when}", from.join(", "))
+        }
+        Stmt::ShuffleXor { to, from, lane_mask } => {
+            let (to, from) = (reg(kernel, to), reg(kernel, from));
+            format!("reg {to} = shuffle_xor({from}, {lane_mask})")
         }
         Stmt::Compute { to, value } => format!("{} = {}", reg(kernel, to), computed(kernel, value)),
     }

@@ -6,6 +6,7 @@ use super::super::{
 };
 use super::buffer_use;
 use super::expr::Scope;
+use crate::device::WARP_THREADS;
 
 /// Walks the kernel's body from top to bottom.
 pub(super) fn verify(module: &Module, kernel: &Kernel) -> Result<(), String> {
@@ -105,6 +106,7 @@ impl Walk<'_> {
                 from.iter().try_for_each(|reg| self.registers(reg, 1))?;
                 self.access(to, when.as_ref(), Access::Store)
             }
+            Stmt::ShuffleXor { to, from, lane_mask } => self.shuffle(to, from, *lane_mask),
             Stmt::Compute { to, value } => {
                 self.registers(to, 1)?;
                 match value {
@@ -139,6 +141,22 @@ impl Walk<'_> {
         self.body(body)?;
         self.scope.defined[var.0] = false;
         Ok(())
+    }
+
+    /// A shuffle needs whole warps, which a condition would tear apart.
+    fn shuffle(&self, to: &Reg, from: &Reg, lane_mask: u32) -> Result<(), String> {
+        let threads = self.kernel.block_threads;
+        if self.n_ifs > 0 {
+            return Err("a shuffle stands under an `if`".to_string());
+        }
+        if !threads.is_multiple_of(WARP_THREADS) {
+            return Err(format!("a shuffle in a block of {threads} threads, which are no warps"));
+        }
+        if !(1..WARP_THREADS).contains(&lane_mask) {
+            return Err(format!("a shuffle with the lane mask {lane_mask}, limit 1 to 31"));
+        }
+        self.registers(to, 1)?;
+        self.registers(from, 1)
     }
 
     fn declared(&self, var: VarId) -> Result<Ty, String> {

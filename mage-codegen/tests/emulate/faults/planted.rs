@@ -168,6 +168,34 @@ pub fn race_faults() -> Vec<Row> {
     ]
 }
 
+pub fn warp_faults() -> Vec<Row> {
+    let shuffle = |lane_mask| Stmt::ShuffleXor { to: r(0), from: r(1), lane_mask };
+    vec![
+        (
+            "shuffle in a branch",
+            vec![when(lane_zero(), vec![shuffle(1)])],
+            "thread 0, at `1: if > 0: shuffle xor 1 four`: the shuffle is reached by 1 of the warp's 32",
+        ),
+        (
+            "shuffle in a branch that tears the second warp",
+            vec![when(thread().less(n(40)), vec![shuffle(16)])],
+            "thread 32, at `1: if > 0: shuffle xor 16 four`: the shuffle is reached by 8 of the warp's 32",
+        ),
+        (
+            "shuffle in a divergent loop",
+            vec![serial(TURN, thread(), 2, vec![shuffle(1)])],
+            "thread 1, at `1: for turn > 0: shuffle xor 1 four`: the shuffle is reached by 31 of",
+        ),
+        ("shuffle with itself", vec![shuffle(0)], "the lane mask is 0, limit 1 to 31"),
+        ("shuffle across warps", vec![shuffle(32)], "the lane mask is 32, limit 1 to 31"),
+        (
+            "shuffle of a register without a value",
+            vec![Stmt::ShuffleXor { to: r(0), from: at(OTHER, n(0)), lane_mask: 1 }],
+            "register `other[0]` is used before it has a value",
+        ),
+    ]
+}
+
 pub fn index_faults() -> Vec<Row> {
     let y = |value: Expr| vec![bind(Y, value)];
     let wide = |value: Expr| vec![bind(WIDE, value)];

@@ -5,12 +5,13 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+use crate::pause::{self, Pause, Place};
 use crate::shared::{GUARD_BYTES, SharedArray};
 
 /// `(x, y, z)`.
@@ -25,8 +26,8 @@ pub enum Order {
     Reverse,
 }
 
-type Barrier = &'static Location<'static>;
-type Thread = Coroutine<(), Barrier, (), DefaultStack>;
+/// A thread is resumed with the word that its last shuffle gives it.
+type Thread = Coroutine<u32, Pause, (), DefaultStack>;
 
 /// What the running thread reads about itself.
 #[derive(Clone, Copy)]
@@ -35,11 +36,13 @@ pub(crate) struct Current {
     pub block: Dim,
     pub block_dim: Dim,
     pub grid_dim: Dim,
-    yielder: *const Yielder<(), Barrier>,
+    yielder: *const Yielder<u32, Pause>,
 }
 
 /// Large enough for a kernel's locals and for the printing of a panic; pages are taken only when touched.
 const STACK_BYTES: usize = 256 * 1024;
+/// Threads of a warp.
+pub(crate) const WARP_LANES: usize = 32;
 /// Poison of memory that nothing has written: a NaN in every float format.
 const POISON: u8 = 0xff;
 
@@ -61,17 +64,26 @@ pub fn set_order(order: Order) {
 }
 
 pub(crate) fn current() -> Current {
-    CURRENT
-        .get()
-        .expect("device functions are called by kernels only")
+    CURRENT.get().expect("device functions are called by kernels only")
 }
 
-pub(crate) fn wait_at(barrier: Barrier) {
+/// Lets the other threads run, and returns the word that comes of it.
+fn pause(pause: Pause) -> u32 {
     let me = current();
     // SAFETY: the yielder lives as long as this thread's coroutine, on whose stack we are.
-    unsafe { &*me.yielder }.suspend(barrier);
+    let word = unsafe { &*me.yielder }.suspend(pause);
     // Other threads ran meanwhile and left their own identity behind.
     CURRENT.set(Some(me));
+    word
+}
+
+pub(crate) fn wait_at(barrier: Place) {
+    pause(Pause::Barrier(barrier));
+}
+
+/// The word of the lane across the mask.
+pub(crate) fn shuffle_at(place: Place, word: u32, lane_mask: u32) -> u32 {
+    pause(Pause::Shuffle { place, word, lane_mask })
 }
 
 /// Poisons a shared array when the first thread of a block enters the kernel. `#[kernel]` inserts the call.
@@ -126,24 +138,13 @@ fn run_block(
     let mut threads: Vec<Thread> = (0..n_threads)
         .map(|thread_idx| {
             let thread = position(thread_idx, block_dim);
-            Coroutine::with_stack(take_stack(), move |yielder, ()| {
-                CURRENT.set(Some(Current {
-                    thread,
-                    block,
-                    block_dim,
-                    grid_dim,
-                    yielder,
-                }));
+            Coroutine::with_stack(take_stack(), move |yielder, _| {
+                CURRENT.set(Some(Current { thread, block, block_dim, grid_dim, yielder }));
                 kernel();
             })
         })
         .collect();
-    let at = |thread_idx| {
-        format!(
-            "block {block:?}, thread {:?}",
-            position(thread_idx, block_dim)
-        )
-    };
+    let at = |thread_idx| format!("block {block:?}, thread {:?}", position(thread_idx, block_dim));
     while step(&mut threads, at)? {}
     for thread in threads {
         STACKS.with_borrow_mut(|stacks| stacks.push(thread.into_stack()));
@@ -153,45 +154,61 @@ fn run_block(
 
 /// Runs every thread to its next barrier. False when all have returned instead.
 fn step(threads: &mut [Thread], at: impl Fn(u64) -> String) -> Result<bool, String> {
-    let mut first: Option<(u64, Option<Barrier>)> = None;
-    for thread_idx in ordered(threads.len() as u64, ORDER.get()) {
-        let thread = &mut threads[thread_idx as usize];
-        let reached = match catch_unwind(AssertUnwindSafe(|| thread.resume(()))) {
-            Ok(CoroutineResult::Yield(barrier)) => Some(barrier),
-            Ok(CoroutineResult::Return(())) => None,
-            Err(panic) => return Err(format!("{}: {}", at(thread_idx), message(panic))),
-        };
-        match first {
-            None => first = Some((thread_idx, reached)),
-            Some((_, same)) if same == reached => {}
-            Some((other_idx, other)) => {
-                return Err(format!(
-                    "divergent barrier: {} {}, but {} {}",
-                    at(other_idx),
-                    describe(other),
-                    at(thread_idx),
-                    describe(reached)
-                ));
-            }
-        }
+    let n_warps = threads.len().div_ceil(WARP_LANES) as u64;
+    let mut reached: Vec<Option<Pause>> = vec![None; threads.len()];
+    for warp in ordered(n_warps, ORDER.get()) {
+        let first = warp as usize * WARP_LANES;
+        let end = threads.len().min(first + WARP_LANES);
+        let at = |lane: u64| at(first as u64 + lane);
+        run_warp(&mut threads[first..end], &mut reached[first..end], at)?;
     }
-    Ok(first.is_some_and(|(_, reached)| reached.is_some()))
+    let mut order = ordered(threads.len() as u64, ORDER.get());
+    let Some(one) = order.next() else {
+        return Ok(false);
+    };
+    let same = reached[one as usize];
+    match order.find(|&other| reached[other as usize] != same) {
+        Some(other) => Err(format!(
+            "divergent barrier: {} {}, but {} {}",
+            at(one),
+            pause::describe(same),
+            at(other),
+            pause::describe(reached[other as usize])
+        )),
+        None => Ok(same.is_some()),
+    }
 }
 
-fn describe(reached: Option<Barrier>) -> String {
-    match reached {
-        Some(barrier) => format!("waits at {barrier}"),
-        None => "has returned".to_owned(),
+/// Runs the threads of a warp, through all shuffles, to the next barrier or to their end.
+fn run_warp(
+    threads: &mut [Thread],
+    reached: &mut [Option<Pause>],
+    at: impl Fn(u64) -> String,
+) -> Result<(), String> {
+    let mut words = [0; WARP_LANES];
+    loop {
+        for lane in ordered(threads.len() as u64, ORDER.get()) {
+            let (thread, word) = (&mut threads[lane as usize], words[lane as usize]);
+            reached[lane as usize] =
+                match catch_unwind(AssertUnwindSafe(|| thread.resume(word))) {
+                    Ok(CoroutineResult::Yield(pause)) => Some(pause),
+                    Ok(CoroutineResult::Return(())) => None,
+                    Err(panic) => return Err(format!("{}: {}", at(lane), message(panic))),
+                };
+        }
+        match pause::exchange(reached, &at)? {
+            Some(exchanged) => words = exchanged,
+            None => return Ok(()),
+        }
     }
 }
 
 fn message(panic: Box<dyn Any + Send>) -> String {
     match panic.downcast::<String>() {
         Ok(text) => *text,
-        Err(panic) => panic
-            .downcast_ref::<&str>()
-            .map_or("the kernel panicked", |text| text)
-            .to_owned(),
+        Err(panic) => {
+            panic.downcast_ref::<&str>().map_or("the kernel panicked", |text| text).to_owned()
+        }
     }
 }
 
@@ -224,11 +241,7 @@ fn n_elements((x, y, z): Dim) -> u64 {
 
 fn position(idx: u64, (x, y, _): Dim) -> Dim {
     let (x, y) = (u64::from(x), u64::from(y));
-    (
-        (idx % x) as u32,
-        (idx / x % y) as u32,
-        (idx / (x * y)) as u32,
-    )
+    ((idx % x) as u32, (idx / x % y) as u32, (idx / (x * y)) as u32)
 }
 
 fn ordered(n: u64, order: Order) -> impl Iterator<Item = u64> {

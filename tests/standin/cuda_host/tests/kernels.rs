@@ -8,7 +8,7 @@ use cuda_host::standin::{Order, set_order};
 
 #[cuda_host::cuda_module]
 mod kernels {
-    use cuda_device::{SharedArray, kernel, launch_bounds, thread};
+    use cuda_device::{SharedArray, kernel, launch_bounds, thread, warp};
 
     /// Reverses each block's 64 numbers, doubles them, and adds the neighbour on the left: two barriers.
     ///
@@ -62,6 +62,34 @@ mod kernels {
         }
     }
 
+    /// Sums each warp, the barrier in between to see that both kinds of pause mix.
+    ///
+    /// # Safety
+    ///
+    /// `out` holds a number a thread.
+    #[kernel]
+    pub unsafe fn standin_sums_warps(out: *mut f32) {
+        let thread_idx = thread::threadIdx_x();
+        let mut sum = thread_idx as f32;
+        let mut round = 0;
+        while round < 5 {
+            sum += warp::shuffle_xor_f32(sum, 16 >> round);
+            thread::sync_threads();
+            round += 1;
+        }
+        unsafe { *out.add(thread_idx as usize) = sum };
+    }
+
+    /// # Safety
+    ///
+    /// None of its faults reaches memory.
+    #[kernel]
+    pub unsafe fn standin_tears_warps(n: u32) {
+        if thread::threadIdx_x() < n {
+            warp::shuffle_xor_f32(1.0, 1);
+        }
+    }
+
     /// # Safety
     ///
     /// `out` is in a device buffer's guarded neighbourhood.
@@ -91,18 +119,11 @@ struct Device {
 
 fn device() -> Device {
     let context = CudaContext::new(0).unwrap();
-    Device {
-        stream: context.default_stream(),
-        module: kernels::load(&context).unwrap(),
-    }
+    Device { stream: context.default_stream(), module: kernels::load(&context).unwrap() }
 }
 
 fn config(blocks: u32, threads: u32) -> LaunchConfig {
-    LaunchConfig {
-        grid_dim: (blocks, 1, 1),
-        block_dim: (threads, 1, 1),
-        shared_mem_bytes: 0,
-    }
+    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
 /// The message of the panic that a faulty launch ends with.
@@ -128,10 +149,7 @@ fn two_barriers_in_both_orders() {
         set_order(order);
         let a = DeviceBuffer::from_host(&stream, &input).unwrap();
         let mut out = DeviceBuffer::from_host(&stream, &[f32::NAN; 192]).unwrap();
-        let (a_ptr, out_ptr) = (
-            a.cu_deviceptr() as *const f32,
-            out.cu_deviceptr() as *mut f32,
-        );
+        let (a_ptr, out_ptr) = (a.cu_deviceptr() as *const f32, out.cu_deviceptr() as *mut f32);
         // SAFETY: three blocks of 64, and buffers of 192.
         unsafe { module.standin_two_barriers(&stream, config(3, 64), a_ptr, out_ptr) }.unwrap();
         assert_eq!(out.to_host_vec(&stream).unwrap(), expected, "{order:?}");
@@ -150,10 +168,7 @@ fn a_divergent_barrier_is_caught() {
         // SAFETY: as above.
         let text = fault(|| unsafe { module.standin_diverges(&stream, config(2, 32), 7) });
         assert!(text.contains("divergent barrier: block"), "{text}");
-        assert!(
-            text.contains("has returned") && text.contains("waits at"),
-            "{text}"
-        );
+        assert!(text.contains("has returned") && text.contains("waits at"), "{text}");
     }
     set_order(Order::Forward);
     // SAFETY: as above.
@@ -162,18 +177,48 @@ fn a_divergent_barrier_is_caught() {
 }
 
 #[test]
+fn warps_exchange_in_both_orders() {
+    let Device { stream, module } = device();
+    let expected: Vec<f32> = (0..96)
+        .map(|thread| (thread / 32 * 32 * 32 + 496) as f32)
+        .collect();
+    for order in [Order::Forward, Order::Reverse] {
+        set_order(order);
+        let out = DeviceBuffer::<f32>::zeroed(&stream, 96).unwrap();
+        let out_ptr = out.cu_deviceptr() as *mut f32;
+        // SAFETY: one block of 96 threads, and a buffer of 96.
+        unsafe { module.standin_sums_warps(&stream, config(1, 96), out_ptr) }.unwrap();
+        assert_eq!(out.to_host_vec(&stream).unwrap(), expected, "{order:?}");
+    }
+}
+
+#[test]
+fn a_torn_warp_is_caught() {
+    let Device { stream, module } = device();
+    for order in [Order::Forward, Order::Reverse] {
+        set_order(order);
+        // SAFETY: the kernel touches no memory.
+        let launch = |threads, n| unsafe {
+            module.standin_tears_warps(&stream, config(1, threads), n)
+        };
+        launch(64, 64).unwrap();
+        launch(64, 32).unwrap();
+        let text = fault(|| launch(64, 33));
+        assert!(text.contains("divergent shuffle: block (0, 0, 0), thread (32, 0, 0) shuffles at"), "{text}");
+        assert!(text.contains("has returned"), "{text}");
+        let text = fault(|| launch(40, 40));
+        assert!(text.contains("partial warp") && text.contains("its warp has 8 threads"), "{text}");
+    }
+    set_order(Order::Forward);
+}
+
+#[test]
 fn a_store_outside_a_buffer_is_caught() {
     let Device { stream, module } = device();
     let out = DeviceBuffer::<f32>::zeroed(&stream, 4).unwrap();
     for (at, expected) in [
-        (
-            4,
-            "write past a device buffer of 16 bytes: byte 16 from its start",
-        ),
-        (
-            -1,
-            "write before a device buffer of 16 bytes: byte -4 from its start",
-        ),
+        (4, "write past a device buffer of 16 bytes: byte 16 from its start"),
+        (-1, "write before a device buffer of 16 bytes: byte -4 from its start"),
     ] {
         let out_ptr = out.cu_deviceptr() as *mut f32;
         // SAFETY: both places are in the buffer's guards.
@@ -192,10 +237,7 @@ fn shared_memory_starts_poisoned_and_ends_guarded() {
     assert!(out.to_host_vec(&stream).unwrap()[0].is_nan());
     // SAFETY: element 9 is in the array's guard.
     let text = fault(|| unsafe { module.standin_shared(&stream, config(2, 1), out_ptr, 9, 9) });
-    assert!(
-        text.contains("write past a shared array of 32 bytes: byte 36"),
-        "{text}"
-    );
+    assert!(text.contains("write past a shared array of 32 bytes: byte 36"), "{text}");
 }
 
 #[test]

@@ -1,0 +1,13 @@
+//! What the lanes of a warp exchange. A warp is 32 consecutive threads of a block.
+
+use std::panic::Location;
+
+use crate::standin;
+
+/// `value` of the lane whose number differs in the bits of `lane_mask`.
+///
+/// Panics in the end unless all 32 lanes come here: on a GPU the result would be undefined.
+#[track_caller]
+pub fn shuffle_xor_f32(value: f32, lane_mask: u32) -> f32 {
+    f32::from_bits(standin::shuffle_at(Location::caller(), value.to_bits(), lane_mask))
+}
