@@ -143,12 +143,17 @@ fn transpose_mode(transpose: &Transpose, mode: ModeId) -> String {
 fn reduction_mode(reduction: &Reduction, mode: ModeId) -> String {
     let is_lane_mode = reduction.lane_mode == mode;
     match (reduction.lanes, is_lane_mode, reduction.terms.contains(&mode)) {
-        (Lanes::Terms, true, _) => "neighbouring lanes have neighbouring terms of the sum over it; \
+        (Lanes::Terms, true, _) => {
+            "neighbouring lanes have neighbouring terms of the sum over it; \
              shuffles combine their partial sums"
-            .to_string(),
-        (Lanes::Outputs, true, _) => "neighbouring lanes have neighbouring outputs along it".to_string(),
+                .to_string()
+        }
+        (Lanes::Outputs, true, _) => {
+            "neighbouring lanes have neighbouring outputs along it".to_string()
+        }
         (Lanes::Terms | Lanes::Outputs, false, true) => {
-            "part of a term's position: the threads that share an output take terms in turn".to_string()
+            "part of a term's position: the threads that share an output take terms in turn"
+                .to_string()
         }
         (Lanes::Terms, false, false) => "part of an output's position".to_string(),
         (Lanes::Outputs, false, false) => {

@@ -120,7 +120,10 @@ impl Nest<'_> {
         };
         let along = along.map_or("nothing", |mode| self.name(mode));
         let rows = side.staging.row_elems;
-        format!("stage   {tensor} as {place}, rows of {rows}, loaded along {along}, {} stages", tiled.stages)
+        format!(
+            "stage   {tensor} as {place}, rows of {rows}, loaded along {along}, {} stages",
+            tiled.stages
+        )
     }
 
     fn threads(&mut self, tiled: &Tiled) {
@@ -218,7 +221,10 @@ impl Nest<'_> {
             Lanes::Outputs => {
                 self.grid(&reduction.outer);
                 self.open(&format!("grid    {lane_mode} in tiles of {outputs}, tail predicated"));
-                self.open(&format!("lanes   {} of {lane_mode}", reduction.output_lanes(split, kind)));
+                self.open(&format!(
+                    "lanes   {} of {lane_mode}",
+                    reduction.output_lanes(split, kind)
+                ));
             }
         }
         self.open(&format!("threads {threads} of {terms}"));

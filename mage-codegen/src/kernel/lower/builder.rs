@@ -277,6 +277,7 @@ fn retain(body: &mut Vec<Stmt>, used: &BTreeSet<VarId>) -> bool {
             | Stmt::Barrier
             | Stmt::Load { .. }
             | Stmt::Store { .. }
+            | Stmt::ShuffleXor { .. }
             | Stmt::Compute { .. } => {}
         }
     }

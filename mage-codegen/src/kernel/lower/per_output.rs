@@ -31,12 +31,7 @@ pub fn lower(
     (vec![kernel(schedule, launch, per_output, names)], steps)
 }
 
-fn kernel(
-    schedule: &Schedule,
-    launch: &Launch,
-    per_output: &PerOutput,
-    names: &Names,
-) -> Kernel {
+fn kernel(schedule: &Schedule, launch: &Launch, per_output: &PerOutput, names: &Names) -> Kernel {
     let statement = &schedule.program.statements[launch.statement];
     let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
     let mut builder = Builder::new(&schedule.program, names, Ty::U64, &modes);

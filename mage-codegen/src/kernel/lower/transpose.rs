@@ -38,12 +38,7 @@ fn digits(transpose: &Transpose, names: &Names) -> Vec<Digit> {
     digits
 }
 
-fn kernel(
-    schedule: &Schedule,
-    launch: &Launch,
-    transpose: &Transpose,
-    names: &Names,
-) -> Kernel {
+fn kernel(schedule: &Schedule, launch: &Launch, transpose: &Transpose, names: &Names) -> Kernel {
     let statement = &schedule.program.statements[launch.statement];
     let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
     let mut builder = Builder::new(&schedule.program, names, Ty::U64, &modes);
@@ -185,20 +180,12 @@ impl Moves<'_> {
 
     fn exists(&self, at: [(TileSide, &Expr); 2]) -> Option<Pred> {
         let predicated = at.into_iter().filter(|(side, _)| side.tail == Tail::Predicated);
-        let preds = predicated
-            .map(|(side, at)| at.clone().less(self.builder.extent(side.mode)))
-            .collect();
+        let preds =
+            predicated.map(|(side, at)| at.clone().less(self.builder.extent(side.mode))).collect();
         all(preds)
     }
 }
 
 fn unrolled(var: VarId, turns: u32, body: Vec<Stmt>) -> Stmt {
-    Stmt::For {
-        var,
-        begin: Expr::u32(0),
-        end: Expr::u32(turns),
-        step: 1,
-        unroll: true,
-        body,
-    }
+    Stmt::For { var, begin: Expr::u32(0), end: Expr::u32(turns), step: 1, unroll: true, body }
 }
