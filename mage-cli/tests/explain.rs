@@ -97,6 +97,7 @@ fn a_diagnostic() {
         let run = mage(&["explain", "--code", asked]);
         assert_eq!(run.status, 0);
         assert!(run.out.starts_with("M0032 ExtentMismatch\n"), "{}", run.out);
+        assert!(run.out.contains("\nOne label has one extent"), "{}", run.out);
     }
     assert_eq!(json(&["explain", "--code", "M0001", "--json"], 0)["name"], "BadChar");
 }

@@ -1,5 +1,7 @@
 //! What the documents show of the program is what it prints: every `console` block is run again.
 
+#![allow(clippy::expect_used, reason = "a test may stop at once")]
+
 use support::mage;
 
 #[path = "../../tests/excerpt/mod.rs"]

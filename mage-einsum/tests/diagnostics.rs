@@ -3,7 +3,7 @@
 mod support;
 
 use mage_einsum::diagnostic::{Code, Diagnostic, Span, render};
-use mage_einsum::{notation, options};
+use mage_einsum::{index, notation, options, spec};
 use support::first;
 
 fn rendered(text: &str) -> String {
@@ -62,4 +62,37 @@ fn codes_are_numbered_in_order() {
     assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
     assert_eq!((Code::ALL[0].name(), Code::ALL[0].number()), ("BadChar", "M0001"));
     assert!(Code::ALL.iter().all(|code| code.summary().ends_with('.')));
+}
+
+/// The mistakes of an invocation through every step of this crate.
+fn found(invocation: &str) -> Vec<Code> {
+    let lowered = spec::parse_invocation(invocation)
+        .and_then(|spec| index::lower(&spec.notation, &spec.options));
+    let mistakes = lowered.map_or_else(|mistakes| mistakes.0, |_| Vec::new());
+    mistakes.into_iter().map(|mistake| mistake.code).collect()
+}
+
+#[test]
+fn explanations_show_the_mistake_and_its_mend() {
+    for code in Code::ALL {
+        let explanation = code.explanation();
+        let after = |word: &str| {
+            let lines = explanation.lines().filter_map(|line| line.strip_prefix(word));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let wrong = after("wrong: ");
+        let right = after("right: ");
+        assert_eq!(wrong.is_empty(), right.is_empty(), "{code:?}");
+        for invocation in wrong {
+            assert_eq!(found(&invocation)[0], *code, "{invocation}");
+        }
+        for invocation in right {
+            assert_eq!(found(&invocation), [], "{invocation}");
+        }
+        assert!(explanation.len() > 100 && explanation.ends_with('\n'), "{code:?}");
+        assert!(explanation.lines().all(|line| line.len() <= 100), "{code:?}");
+        assert!(explanation.contains(". ") || explanation.contains(".\n"), "{code:?}");
+    }
+    let n_shown = Code::ALL.iter().filter(|code| code.explanation().contains("wrong: ")).count();
+    assert!(n_shown >= 22, "{n_shown}");
 }

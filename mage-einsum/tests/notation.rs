@@ -154,17 +154,31 @@ fn all_mistakes_of_a_level_are_told() {
 }
 
 #[test]
-fn help_says_what_to_write() {
+fn help_shows_the_mended_text() {
     let table = [
-        ("ik,kj→ij", "write `->`"),
-        ("ik,kj=>ij", "write `->`"),
-        ("ik,kj - > ij", "write `->`"),
-        ("iJ->ij", "labels are case-sensitive: write `J`"),
-        ("ij,jk->i,k", "write the labels of the one output without commas"),
+        ("ik,kj→ij", "write `->`, as in `ik,kj->ij`"),
+        ("ik,kj=>ij", "write `->`, as in `ik,kj->ij`"),
+        ("ik,kj>ij", "write `->`, as in `ik,kj->ij`"),
+        ("ik,kj - > ij", "write `->`, as in `ik,kj -> ij`"),
+        ("ik,kj ⇒ ij", "write `->`, as in `ik,kj -> ij`"),
+        ("iJ->ij", "labels are case-sensitive: write `J` for `j`, as in `iJ->iJ`"),
+        (
+            "C[Row] = sum(k) A[row,k]",
+            "labels are case-sensitive: write `row` for `Row`, as in `C[row] = sum(k) A[row,k]`",
+        ),
+        ("ij,jk->i,k", "write the labels of the output without commas, as in `ij,jk->ik`"),
+        ("ij,jk->ik,", "write the labels of the output without commas, as in `ij,jk->ik`"),
+        ("..i->..i", "write `...`"),
+        (". . .i->i", "write `...`, as in `...i->i`"),
+        // The mend would leave another mistake, so it is not shown.
+        ("ik,kj=>iz", "write `->`"),
+        ("ij,jk->i,z", "write the labels of the output without commas"),
     ];
     for (notation, help) in table {
         assert_eq!(first(parse(notation)).help.unwrap(), help, "`{notation}`");
     }
+    let tab = first(parse("ik,\tkj->ij")).help.unwrap();
+    assert!(tab.ends_with(", as in `ik, kj->ij`"), "{tab}");
 }
 
 #[test]

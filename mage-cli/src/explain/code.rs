@@ -1,4 +1,4 @@
-//! `mage explain --code M0032`: a diagnostic's number, name and summary.
+//! `mage explain --code M0032`: a diagnostic's number, name, summary and explanation.
 
 use mage_einsum::diagnostic::Code;
 use serde_json::json;
@@ -17,9 +17,12 @@ pub fn explained(asked: &str, is_json: bool) -> Result<String, Refusal> {
         return Err(Refusal::helped(message, format!("the codes are: {}", known.join(", "))));
     };
     let (number, name, summary) = (code.number(), code.name(), code.summary());
+    let explanation = code.explanation();
     if is_json {
-        let value = json!({ "code": number, "name": name, "summary": summary });
+        let value = json!({
+            "code": number, "name": name, "summary": summary, "explanation": explanation,
+        });
         return Ok(table::ended(format!("{value:#}")));
     }
-    Ok(format!("{number} {name}\n{summary}\n"))
+    Ok(format!("{number} {name}\n{summary}\n\n{explanation}"))
 }

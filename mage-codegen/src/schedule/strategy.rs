@@ -42,6 +42,7 @@ pub struct Reason {
 
 /// The mappings there are.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "there is one a launch, so its size is of no account")]
 pub enum Strategy {
     /// A block computes a tile of the output from stages in shared memory.
     Tiled(Tiled),

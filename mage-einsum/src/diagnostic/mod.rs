@@ -3,6 +3,7 @@
 //! and the macro render them.
 
 mod codes;
+mod explanation;
 mod render;
 
 pub use codes::Code;

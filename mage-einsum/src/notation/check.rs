@@ -61,7 +61,7 @@ fn output_labels(output: &[&Label], inputs: &[&Label]) -> Vec<Diagnostic> {
 fn unknown_help(name: &str, inputs: &[&Label]) -> String {
     let other_case = inputs.iter().find(|label| label.name.eq_ignore_ascii_case(name));
     match other_case {
-        Some(label) => format!("labels are case-sensitive: write `{}`", label.name),
+        Some(label) => format!("labels are case-sensitive: write `{}` for `{name}`", label.name),
         None => format!("remove `{name}`, or give it to an operand"),
     }
 }

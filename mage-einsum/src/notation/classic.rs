@@ -71,7 +71,7 @@ fn comma_in_output(output: &[(Lexeme, Span)]) -> Option<Diagnostic> {
     let mistake = Diagnostic::new(Code::CommaInOutput, "there is a comma in the output")
         .at(comma)
         .place("output")
-        .help("write the labels of the one output without commas");
+        .help("write the labels of the output without commas");
     Some(mistake)
 }
 

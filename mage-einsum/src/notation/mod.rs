@@ -7,6 +7,7 @@ mod classic;
 mod lexeme;
 mod statement;
 mod check;
+mod mend;
 mod ellipsis;
 mod desugar;
 mod print;

@@ -59,15 +59,9 @@ impl<T> DeviceBuffer<T> {
     }
 
     fn allocate(stream: &CudaStream, len: usize) -> Result<Self, DriverError> {
-        let n_bytes = len
-            .checked_mul(size_of::<T>())
-            .ok_or(DriverError::INVALID_VALUE)?;
+        let n_bytes = len.checked_mul(size_of::<T>()).ok_or(DriverError::INVALID_VALUE)?;
         Ok(Self {
-            address: if n_bytes == 0 {
-                0
-            } else {
-                memory::allocate(n_bytes)
-            },
+            address: if n_bytes == 0 { 0 } else { memory::allocate(n_bytes) },
             len,
             context: stream.context().clone(),
             values: PhantomData,

@@ -23,9 +23,7 @@ impl CudaContext {
 
     /// The stream that every context has.
     pub fn default_stream(self: &Arc<Self>) -> Arc<CudaStream> {
-        Arc::new(CudaStream {
-            context: self.clone(),
-        })
+        Arc::new(CudaStream { context: self.clone() })
     }
 
     /// A further stream.

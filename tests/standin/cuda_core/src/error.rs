@@ -25,10 +25,7 @@ impl fmt::Debug for DriverError {
             Self::INVALID_CONTEXT => "invalid device context",
             _ => "unknown error",
         };
-        f.debug_tuple("DriverError")
-            .field(&self.0)
-            .field(&text)
-            .finish()
+        f.debug_tuple("DriverError").field(&self.0).field(&text).finish()
     }
 }
 

@@ -28,10 +28,6 @@ impl LaunchConfig {
             && within(self.block_dim, (1024, 1024, 64))
             && n_threads <= 1024
             && self.shared_mem_bytes <= 48 * 1024;
-        if fits {
-            Ok(())
-        } else {
-            Err(DriverError::INVALID_VALUE)
-        }
+        if fits { Ok(()) } else { Err(DriverError::INVALID_VALUE) }
     }
 }

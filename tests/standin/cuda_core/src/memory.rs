@@ -52,10 +52,7 @@ pub(crate) fn free(address: usize) {
 pub fn check_guards() -> Result<(), String> {
     let mut reports = Vec::new();
     for (&address, &n_bytes) in live().iter() {
-        for (name, start) in [
-            ("before", address - GUARD_BYTES),
-            ("past", address + n_bytes),
-        ] {
+        for (name, start) in [("before", address - GUARD_BYTES), ("past", address + n_bytes)] {
             let guard: *mut u8 = std::ptr::with_exposed_provenance_mut(start);
             // SAFETY: both guards belong to a live allocation, the map's lock keeps it alive, and kernels run
             // only under the launch lock that the caller holds.
@@ -69,9 +66,5 @@ pub fn check_guards() -> Result<(), String> {
             }
         }
     }
-    if reports.is_empty() {
-        Ok(())
-    } else {
-        Err(reports.join("; "))
-    }
+    if reports.is_empty() { Ok(()) } else { Err(reports.join("; ")) }
 }

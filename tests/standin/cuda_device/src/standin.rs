@@ -64,9 +64,7 @@ pub fn set_order(order: Order) {
 }
 
 pub(crate) fn current() -> Current {
-    CURRENT
-        .get()
-        .expect("device functions are called by kernels only")
+    CURRENT.get().expect("device functions are called by kernels only")
 }
 
 /// Lets the other threads run, and returns the word that comes of it.
@@ -141,23 +139,12 @@ fn run_block(
         .map(|thread_idx| {
             let thread = position(thread_idx, block_dim);
             Coroutine::with_stack(take_stack(), move |yielder, _| {
-                CURRENT.set(Some(Current {
-                    thread,
-                    block,
-                    block_dim,
-                    grid_dim,
-                    yielder,
-                }));
+                CURRENT.set(Some(Current { thread, block, block_dim, grid_dim, yielder }));
                 kernel();
             })
         })
         .collect();
-    let at = |thread_idx| {
-        format!(
-            "block {block:?}, thread {:?}",
-            position(thread_idx, block_dim)
-        )
-    };
+    let at = |thread_idx| format!("block {block:?}, thread {:?}", position(thread_idx, block_dim));
     while step(&mut threads, at)? {}
     for thread in threads {
         STACKS.with_borrow_mut(|stacks| stacks.push(thread.into_stack()));
@@ -219,10 +206,9 @@ fn run_warp(
 fn message(panic: Box<dyn Any + Send>) -> String {
     match panic.downcast::<String>() {
         Ok(text) => *text,
-        Err(panic) => panic
-            .downcast_ref::<&str>()
-            .map_or("the kernel panicked", |text| text)
-            .to_owned(),
+        Err(panic) => {
+            panic.downcast_ref::<&str>().map_or("the kernel panicked", |text| text).to_owned()
+        }
     }
 }
 
@@ -255,11 +241,7 @@ fn n_elements((x, y, z): Dim) -> u64 {
 
 fn position(idx: u64, (x, y, _): Dim) -> Dim {
     let (x, y) = (u64::from(x), u64::from(y));
-    (
-        (idx % x) as u32,
-        (idx / x % y) as u32,
-        (idx / (x * y)) as u32,
-    )
+    ((idx % x) as u32, (idx / x % y) as u32, (idx / (x * y)) as u32)
 }
 
 fn ordered(n: u64, order: Order) -> impl Iterator<Item = u64> {

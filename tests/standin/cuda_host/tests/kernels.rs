@@ -119,18 +119,11 @@ struct Device {
 
 fn device() -> Device {
     let context = CudaContext::new(0).unwrap();
-    Device {
-        stream: context.default_stream(),
-        module: kernels::load(&context).unwrap(),
-    }
+    Device { stream: context.default_stream(), module: kernels::load(&context).unwrap() }
 }
 
 fn config(blocks: u32, threads: u32) -> LaunchConfig {
-    LaunchConfig {
-        grid_dim: (blocks, 1, 1),
-        block_dim: (threads, 1, 1),
-        shared_mem_bytes: 0,
-    }
+    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
 /// The message of the panic that a faulty launch ends with.
@@ -156,10 +149,7 @@ fn two_barriers_in_both_orders() {
         set_order(order);
         let a = DeviceBuffer::from_host(&stream, &input).unwrap();
         let mut out = DeviceBuffer::from_host(&stream, &[f32::NAN; 192]).unwrap();
-        let (a_ptr, out_ptr) = (
-            a.cu_deviceptr() as *const f32,
-            out.cu_deviceptr() as *mut f32,
-        );
+        let (a_ptr, out_ptr) = (a.cu_deviceptr() as *const f32, out.cu_deviceptr() as *mut f32);
         // SAFETY: three blocks of 64, and buffers of 192.
         unsafe { module.standin_two_barriers(&stream, config(3, 64), a_ptr, out_ptr) }.unwrap();
         assert_eq!(out.to_host_vec(&stream).unwrap(), expected, "{order:?}");
@@ -178,10 +168,7 @@ fn a_divergent_barrier_is_caught() {
         // SAFETY: as above.
         let text = fault(|| unsafe { module.standin_diverges(&stream, config(2, 32), 7) });
         assert!(text.contains("divergent barrier: block"), "{text}");
-        assert!(
-            text.contains("has returned") && text.contains("waits at"),
-            "{text}"
-        );
+        assert!(text.contains("has returned") && text.contains("waits at"), "{text}");
     }
     set_order(Order::Forward);
     // SAFETY: as above.
@@ -230,14 +217,8 @@ fn a_store_outside_a_buffer_is_caught() {
     let Device { stream, module } = device();
     let out = DeviceBuffer::<f32>::zeroed(&stream, 4).unwrap();
     for (at, expected) in [
-        (
-            4,
-            "write past a device buffer of 16 bytes: byte 16 from its start",
-        ),
-        (
-            -1,
-            "write before a device buffer of 16 bytes: byte -4 from its start",
-        ),
+        (4, "write past a device buffer of 16 bytes: byte 16 from its start"),
+        (-1, "write before a device buffer of 16 bytes: byte -4 from its start"),
     ] {
         let out_ptr = out.cu_deviceptr() as *mut f32;
         // SAFETY: both places are in the buffer's guards.
@@ -256,10 +237,7 @@ fn shared_memory_starts_poisoned_and_ends_guarded() {
     assert!(out.to_host_vec(&stream).unwrap()[0].is_nan());
     // SAFETY: element 9 is in the array's guard.
     let text = fault(|| unsafe { module.standin_shared(&stream, config(2, 1), out_ptr, 9, 9) });
-    assert!(
-        text.contains("write past a shared array of 32 bytes: byte 36"),
-        "{text}"
-    );
+    assert!(text.contains("write past a shared array of 32 bytes: byte 36"), "{text}");
 }
 
 #[test]

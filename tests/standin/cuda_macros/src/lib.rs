@@ -13,9 +13,7 @@ use syn::parse_macro_input;
 pub fn cuda_module(arguments: TokenStream, item: TokenStream) -> TokenStream {
     if !arguments.is_empty() {
         let message = "cuda_module does not take arguments yet";
-        return syn::Error::new(proc_macro2::Span::call_site(), message)
-            .to_compile_error()
-            .into();
+        return syn::Error::new(proc_macro2::Span::call_site(), message).to_compile_error().into();
     }
     finish(module::expand(parse_macro_input!(item as syn::ItemMod)))
 }
@@ -39,7 +37,5 @@ pub fn launch_contract(_arguments: TokenStream, item: TokenStream) -> TokenStrea
 }
 
 fn finish(expansion: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
-    expansion
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    expansion.unwrap_or_else(syn::Error::into_compile_error).into()
 }

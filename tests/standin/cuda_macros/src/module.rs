@@ -8,9 +8,7 @@ use syn::{Attribute, FnArg, Ident, Item, ItemFn, ItemMod, LitInt, Pat, Token, Ty
 use crate::kernel::entry;
 
 pub(crate) fn expand(module: ItemMod) -> syn::Result<TokenStream> {
-    let ItemMod {
-        attrs, vis, ident, ..
-    } = &module;
+    let ItemMod { attrs, vis, ident, .. } = &module;
     let Some((_, items)) = &module.content else {
         let message = "cuda_module requires an inline module so kernel signatures are visible";
         return Err(syn::Error::new_spanned(ident, message));
@@ -115,19 +113,12 @@ fn max_threads(attributes: &[Attribute]) -> syn::Result<u32> {
     let values = bounds.parse_args_with(Punctuated::<LitInt, Token![,]>::parse_terminated)?;
     match values.first() {
         Some(threads) if values.len() <= 2 => threads.base10_parse(),
-        _ => Err(syn::Error::new_spanned(
-            bounds,
-            "launch_bounds expects 1 or 2 parameters",
-        )),
+        _ => Err(syn::Error::new_spanned(bounds, "launch_bounds expects 1 or 2 parameters")),
     }
 }
 
 fn attribute<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
     attributes.iter().find(|attribute| {
-        attribute
-            .path()
-            .segments
-            .last()
-            .is_some_and(|segment| segment.ident == name)
+        attribute.path().segments.last().is_some_and(|segment| segment.ident == name)
     })
 }
