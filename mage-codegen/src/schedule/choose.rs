@@ -91,11 +91,8 @@ fn missing_for_tiles(statement: &Statement) -> Option<String> {
 }
 
 fn tile_refused(tile: &Tile, missing: &str) -> Diagnostic {
-    Diagnostic::option(
-        Code::BadTile,
-        format!("`tile = {tile}` has no M and N to set: {missing}"),
-    )
-    .help("leave `tile` out")
+    Diagnostic::option(Code::BadTile, format!("`tile = {tile}` has no M and N to set: {missing}"))
+        .help("leave `tile` out")
 }
 
 fn per_output(statement_idx: usize, missing: &str) -> Launch {
