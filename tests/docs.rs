@@ -146,8 +146,10 @@ fn the_code_map_names_every_file() {
         let mapped = mapped(&document.text);
         let unmapped = files.iter().filter(|file| !mapped.contains(file));
         let gone = mapped.iter().filter(|file| !files.contains(file));
+        let twice = mapped.iter().enumerate().filter(|(at, file)| mapped[..*at].contains(file));
         let unmapped = unmapped.map(|file| format!("`{file}` is not in the code map"));
         let wrong = unmapped.chain(gone.map(|file| format!("`{file}` is not there")));
+        let wrong = wrong.chain(twice.map(|(_, file)| format!("`{file}` is mapped twice")));
         if document.path == "ARCHITECTURE.md" { wrong.collect() } else { Vec::new() }
     }
     hold(rule, "ARCHITECTURE.md", "### `src`\n\n- `lib.rs`: the facade.\n");
