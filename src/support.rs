@@ -69,6 +69,8 @@ pub fn emulate(
         inputs: &inputs,
         output_len: output_len(&levels.module, &extents),
         output_byte_alignment: BYTE_ALIGNMENT,
+        workspace_len: None,
+        workspace_byte_alignment: BYTE_ALIGNMENT,
     };
     let run = emulate::run(&levels.module, &arguments).map_err(EmulateError::Failure)?;
     Ok(run.output)

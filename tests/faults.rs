@@ -134,7 +134,10 @@ fn every_fault_of_a_reduction_is_caught() {
         for (problem, by) in problems.iter().zip(by) {
             let found = caught(&module, problem).unwrap_or_else(|| "nothing".to_owned());
             if !is_by(&found, by) {
-                missed.push(format!("{name} at {:?}: caught by {found}, not {by:?}", problem.extents));
+                missed.push(format!(
+                    "{name} at {:?}: caught by {found}, not {by:?}",
+                    problem.extents
+                ));
             }
         }
     }

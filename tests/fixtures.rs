@@ -27,9 +27,10 @@ fn disagreement(line: &str) -> Option<String> {
     let &[notation, shapes, expected] = cells.as_slice() else {
         return Some("it does not have three cells".to_owned());
     };
-    let levels = common::compile(&format!("\"{notation}\""));
     let shapes: Vec<Vec<usize>> = shapes.split(' ').map(shape).collect();
     let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
+    let ranks: Vec<String> = shapes.iter().map(|shape| shape.len().to_string()).collect();
+    let levels = common::compile(&format!("\"{notation}\", ranks = ({})", ranks.join(", ")));
     let extents = match Extents::from_shapes(&levels.program, &shapes) {
         Ok(extents) => extents,
         Err(mistakes) => return Some(mistakes.to_string()),

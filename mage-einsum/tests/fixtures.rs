@@ -6,16 +6,19 @@
 
 mod support;
 
+use mage_einsum::binding::Extents;
 use mage_einsum::index::{Program, pairs, verify};
 use mage_einsum::options::Options;
 use mage_einsum::oracle::evaluate;
 use ndarray::ArrayD;
-use support::{filled, program};
+use support::{filled, program_with};
 
 const FIXTURES: &str = include_str!("../../tests/fixtures/einsum.txt");
 
 struct Fixture {
     notation: &'static str,
+    /// The option `ranks`, for those that have an ellipsis.
+    ranks: String,
     operands: Vec<ArrayD<f32>>,
     expected: &'static str,
 }
@@ -27,9 +30,12 @@ fn fixtures() -> impl Iterator<Item = Fixture> {
             panic!("`{line}` does not have three cells");
         };
         let shapes = shapes.split_whitespace().map(shape).zip(0..);
-        let operands = shapes.map(|(shape, seed)| filled(&shape, "H", seed)).collect();
+        let operands: Vec<_> = shapes.map(|(shape, seed)| filled(&shape, "H", seed)).collect();
+        let ranks: Vec<String> = operands.iter().map(|o| o.ndim().to_string()).collect();
+        let ranks = format!("ranks = ({})", ranks.join(", "));
         Fixture {
             notation: notation.strip_suffix(' ').unwrap(),
+            ranks,
             operands,
             expected: expected.trim(),
         }
@@ -56,8 +62,12 @@ fn told(program: &Program, operands: &[ArrayD<f32>]) -> String {
 #[test]
 fn the_oracle_equals_numpy() {
     let mut n_fixtures = 0;
-    for Fixture { notation, operands, expected } in fixtures() {
-        assert_eq!(told(&program(notation), &operands), expected, "`{notation}`");
+    for Fixture { notation, ranks, operands, expected } in fixtures() {
+        assert_eq!(
+            told(&program_with(notation, &ranks).unwrap(), &operands),
+            expected,
+            "`{notation}`"
+        );
         n_fixtures += 1;
     }
     assert!(n_fixtures >= 2000, "{n_fixtures} fixtures");
@@ -65,8 +75,9 @@ fn the_oracle_equals_numpy() {
 
 #[test]
 fn pairs_equal_numpy() {
-    for Fixture { notation, operands, expected } in fixtures() {
-        let (paired, _) = pairs(&program(notation), &Options::default()).unwrap();
+    for Fixture { notation, ranks, operands, expected } in fixtures() {
+        let (paired, _) =
+            pairs(&program_with(notation, &ranks).unwrap(), &Options::default()).unwrap();
         assert_eq!(verify(&paired), Ok(()), "`{notation}`");
         assert_eq!(told(&paired, &operands), expected, "`{notation}`");
     }
@@ -75,14 +86,14 @@ fn pairs_equal_numpy() {
 /// With every extent fixed the best order is chosen, which is often another one.
 #[test]
 fn pairs_in_the_chosen_order_equal_numpy() {
-    for Fixture { notation, operands, expected } in fixtures() {
-        let open = program(notation);
+    for Fixture { notation, ranks, operands, expected } in fixtures() {
+        let open = program_with(notation, &ranks).unwrap();
         let shapes: Vec<&[usize]> = operands.iter().map(|operand| operand.shape()).collect();
-        let extents = mage_einsum::binding::Extents::from_shapes(&open, &shapes).unwrap();
+        let extents = Extents::from_shapes(&open, &shapes).unwrap();
         let given: Vec<String> =
             extents.iter().map(|(l, extent)| format!("{l} = {extent}")).collect();
-        let options = format!("extents = ({})", given.join(", "));
-        let fixed = support::program_with(notation, &options).unwrap();
+        let options = format!("{ranks}, extents = ({})", given.join(", "));
+        let fixed = program_with(notation, &options).unwrap();
         let (paired, _) = pairs(&fixed, &Options::default()).unwrap();
         assert_eq!(verify(&paired), Ok(()), "`{notation}`");
         assert_eq!(told(&paired, &operands), expected, "`{notation}`");

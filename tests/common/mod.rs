@@ -4,6 +4,8 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may stop at once")]
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+pub mod sequence;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -132,6 +134,8 @@ pub fn emulate(module: &Module, problem: &Problem, byte_alignment: u64) -> Resul
         inputs: &inputs,
         output_len: problem.evaluation.values.len(),
         output_byte_alignment: byte_alignment,
+        workspace_len: None,
+        workspace_byte_alignment: byte_alignment,
     };
     emulate::run(module, &arguments)
 }

@@ -28,9 +28,7 @@ pub fn drop_assignments(module: &mut Module) -> usize {
 
 /// Leaves out the shuffle across one lane mask.
 pub fn drop_shuffle(module: &mut Module, mask: u32) -> usize {
-    dropped(module, |stmt| {
-        matches!(stmt, Stmt::ShuffleXor { lane_mask, .. } if *lane_mask == mask)
-    })
+    dropped(module, |stmt| matches!(stmt, Stmt::ShuffleXor { lane_mask, .. } if *lane_mask == mask))
 }
 
 /// Puts every shuffle under a condition that only some threads of a warp meet.

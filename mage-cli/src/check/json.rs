@@ -30,9 +30,10 @@ fn run(report: &Report, run: &Run) -> Value {
     json!({
         "elements": run.n_elements(),
         "extents": extents,
-        "idle_variants": run.idle_arms,
+        "idle_variants": run.idle_variants,
         "output_extents": run.shape,
         "terms": run.n_terms,
+        "workspace_elems": run.workspace_elems,
         "trials": run.trials.iter().map(|trial| self::trial(report, trial)).collect::<Vec<_>>(),
     })
 }

@@ -8,20 +8,22 @@ mod report;
 mod text;
 mod json;
 
-use mage_codegen::emulate::{Failure, Launched};
+use mage_codegen::emulate::{self, HostFailure};
+use mage_codegen::kernel::Module;
 use mage_codegen::pipeline::Levels;
 use mage_einsum::binding::Extents;
-use mage_einsum::diagnostic::{Code, Diagnostic};
+use mage_einsum::diagnostic::Diagnostic;
 use mage_einsum::fill::Fill;
 use mage_einsum::index;
 
 use crate::Answer;
 use crate::args::CheckArgs;
-use crate::launches::{self, ALIGNED, Situation, UNALIGNED};
+use crate::launches::{ALIGNED, UNALIGNED, launches};
 use crate::refusal::{Refusal, Texts};
 use crate::request::{Pair, Request};
 use operands::Operands;
 use report::{Report, Run};
+use trial::Trial;
 
 /// Integers, compared by equality, and numbers that round, compared by a bound.
 const DEFAULT_FILLS: [&str; 2] = ["H", "normal"];
@@ -36,7 +38,7 @@ pub fn answer(asked: &CheckArgs) -> Result<Answer, Refusal> {
     let mut all_extents = Vec::new();
     for run in asked_runs {
         let extents = request.bind(&levels, run)?;
-        operands::affordable(&levels.program, &extents)
+        operands::affordable(&levels.schedule.program, &extents)
             .map_err(|mistakes| Refusal::mistakes(&mistakes, request.texts()))?;
         all_extents.push(extents);
     }
@@ -82,10 +84,27 @@ fn checked(levels: &Levels, extents: &Extents, asked: &CheckArgs) -> Result<Run,
         }
     }
     let labels = levels.module.labels.iter().map(|label| label.name.clone());
-    let ran = |arm: &&str| trials.iter().any(|trial| trial.launches.iter().any(|l| l.arm == **arm));
-    let arms = launches::arms(&levels.module);
-    let idle_arms = arms.into_iter().filter(|arm| !ran(arm)).map(str::to_string).collect();
-    Ok(Run { extents: labels.zip(by_label.clone()).collect(), shape, n_terms, trials, idle_arms })
+    Ok(Run {
+        workspace_elems: emulate::workspace_elems(&levels.module, &by_label).unwrap_or(u64::MAX),
+        idle_variants: idle_variants(&levels.module, &trials),
+        extents: labels.zip(by_label).collect(),
+        shape,
+        n_terms,
+        trials,
+    })
+}
+
+/// The kernels that no trial launched, by what their names add to the module's.
+fn idle_variants(module: &Module, trials: &[Trial]) -> Vec<String> {
+    let ran = |kernel: usize| {
+        let mut launches = trials.iter().flat_map(|trial| &trial.launches);
+        launches.any(|launched| launched.kernel == kernel)
+    };
+    let kernels = module.kernels.iter().enumerate();
+    let idle = kernels.filter(|(kernel, _)| !ran(*kernel)).map(|(_, kernel)| &kernel.name);
+    let variant =
+        |name: &String| name.strip_prefix(&module.name)?.strip_prefix('_').map(str::to_string);
+    idle.filter_map(variant).collect()
 }
 
 fn fills(asked: &CheckArgs) -> Vec<(&'static str, Fill)> {
@@ -104,14 +123,12 @@ fn alignments(levels: &Levels, extents: &[u64], unaligned_only: bool) -> Vec<u64
     if unaligned_only {
         return vec![UNALIGNED];
     }
-    let planned = |byte_alignment| -> Option<Vec<Launched>> {
-        launches::launches(Situation { module: &levels.module, extents, byte_alignment })
-    };
+    let planned = |byte_alignment| launches(&levels.module, extents, byte_alignment);
     if planned(ALIGNED) == planned(UNALIGNED) { vec![ALIGNED] } else { vec![ALIGNED, UNALIGNED] }
 }
 
 /// The host's refusal of a launch; it names the label or the buffer, and both sides.
-fn refused(failure: Failure) -> Refusal {
-    let mistake = Diagnostic::new(Code::LaunchLimit, failure.to_string());
+fn refused(failure: HostFailure) -> Refusal {
+    let mistake = Diagnostic::new(failure.code, failure.message);
     Refusal::mistakes(&mistake.into(), Texts::default())
 }

@@ -32,8 +32,10 @@ pub struct Run {
     pub n_terms: u64,
     /// Each fill with each alignment that leads to another launch.
     pub trials: Vec<Trial>,
-    /// Variants of the kernel that were not selected.
-    pub idle_arms: Vec<String>,
+    /// Elements of the workspace; 0 where there are no temporaries.
+    pub workspace_elems: u64,
+    /// Variants of the kernels that were not selected.
+    pub idle_variants: Vec<String>,
 }
 
 impl Report {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use mage_codegen::emulate::Launched;
+
 use super::report::{Report, Run};
 use super::trial::{Outcome, Trial};
 use super::verdict::{By, Verdict, Worst};
@@ -31,6 +33,10 @@ fn run(run: &Run) -> String {
         counted(run.n_elements() as u64, "element"),
         counted(run.n_terms, "term")
     );
+    if run.workspace_elems > 0 {
+        let bytes = table::bytes(4 * u128::from(run.workspace_elems));
+        let _ = writeln!(text, "workspace: {}, {bytes}", counted(run.workspace_elems, "element"));
+    }
     let head = [
         "fill",
         "buffers",
@@ -52,7 +58,10 @@ fn run(run: &Run) -> String {
 }
 
 fn row(trial: &Trial) -> Vec<String> {
-    let arms: Vec<&str> = trial.launches.iter().map(|launch| launch.arm.as_str()).collect();
+    let arm = |launch: &Launched| {
+        if launch.arm.is_empty() { "-".to_string() } else { launch.arm.clone() }
+    };
+    let arms: Vec<String> = trial.launches.iter().map(arm).collect();
     let blocks: Vec<String> =
         trial.launches.iter().map(|launch| counted(launch.blocks, "block")).collect();
     let or = |words: String, other: &str| if words.is_empty() { other.to_string() } else { words };
@@ -103,7 +112,7 @@ fn remarks(run: &Run) -> Vec<String> {
     } else if run.n_terms == 0 {
         remarks.push("The sum is over nothing, so every element must be +0.".to_string());
     }
-    for arm in run.idle_arms.iter().filter(|_| run.n_elements() > 0) {
+    for arm in run.idle_variants.iter().filter(|_| run.n_elements() > 0) {
         remarks.push(format!("The host does not select variant `{arm}` here."));
     }
     for trial in &run.trials {
@@ -164,7 +173,8 @@ mod tests {
                 shape: vec![2, 3],
                 n_terms: 1,
                 trials: vec![trial],
-                idle_arms: Vec::new(),
+                workspace_elems: 0,
+                idle_variants: Vec::new(),
             }],
         }
     }

@@ -1,6 +1,6 @@
 //! One trial: the module in the emulator on one fill and one alignment, compared with the oracle.
 
-use mage_codegen::emulate::{Arguments, Failure, Input, Launched, run_observed};
+use mage_codegen::emulate::{Arguments, Failure, HostFailure, Input, Launched, run_observed};
 use mage_codegen::kernel::Module;
 use mage_einsum::oracle::Evaluation;
 
@@ -58,7 +58,7 @@ pub fn tried(
     conditions: &Conditions<'_>,
     operands: &Operands,
     evaluation: &Evaluation,
-) -> Result<Trial, Failure> {
+) -> Result<Trial, HostFailure> {
     let Conditions { module, extents, fill, byte_alignment } = *conditions;
     let inputs: Vec<Input<'_>> = operands
         .arrays
@@ -66,15 +66,21 @@ pub fn tried(
         .map(|array| Input { data: array.as_slice().unwrap_or(&[]), byte_alignment })
         .collect();
     let output_len = evaluation.values.len();
-    let arguments =
-        Arguments { extents, inputs: &inputs, output_len, output_byte_alignment: byte_alignment };
+    let arguments = Arguments {
+        extents,
+        inputs: &inputs,
+        output_len,
+        output_byte_alignment: byte_alignment,
+        workspace_len: None,
+        workspace_byte_alignment: byte_alignment,
+    };
     let mut progress = Progress::new(format!("fill {fill}"));
     let observed =
         run_observed(module, &arguments, &mut |done, blocks| progress.tell(done, blocks));
     let (launches, outcome) = match observed {
         Ok(run) => (run.launches, Outcome::Compared(verdict::of(&run.output, evaluation))),
         Err(Failure::Trap(trap)) => (Vec::new(), Outcome::Trapped(trap.to_string())),
-        Err(refused @ Failure::Host(_)) => return Err(refused),
+        Err(Failure::Host(refused)) => return Err(refused),
     };
     Ok(Trial { fill, byte_alignment, launches, outcome })
 }

@@ -4,7 +4,7 @@ use mage_codegen::emulate::{GlobalCounts, SharedCounts};
 use serde_json::{Map, Value, json};
 
 use super::cost::Cost;
-use super::report::{LaunchReport, Report};
+use super::report::{LaunchReport, Report, WorkspaceReport};
 use super::residency::GridShare;
 use super::sample::Counted;
 use crate::table;
@@ -32,6 +32,7 @@ pub fn print(report: &Report) -> String {
             "source": report.device.source,
         },
         "extents": report.extents.as_deref().map(pairs),
+        "path": report.path,
         "launches": report.launches.iter().map(launch).collect::<Vec<_>>(),
         "mage": env!("CARGO_PKG_VERSION"),
         "merged": merged,
@@ -40,6 +41,7 @@ pub fn print(report: &Report) -> String {
         "notation": report.notation,
         "options": report.options,
         "program": report.program,
+        "workspace": report.workspace.as_ref().map(workspace),
     });
     table::ended(format!("{value:#}"))
 }
@@ -99,7 +101,14 @@ fn launch(launch: &LaunchReport) -> Value {
         "modes": modes,
         "reasons": reasons,
         "schedule": launch.nest,
+        "step": launch.step,
     })
+}
+
+fn workspace(workspace: &WorkspaceReport) -> Value {
+    let temps: Map<String, Value> =
+        workspace.temps.iter().map(|(name, first)| (name.clone(), json!(first))).collect();
+    json!({ "elems": workspace.elems, "elems_formula": workspace.formula, "temporaries": temps })
 }
 
 fn grid(grid: &GridShare) -> Value {

@@ -5,7 +5,7 @@ use mage_codegen::device::SECTOR_BYTES;
 use mage_codegen::schedule::{
     Along, Lanes, Launch, Reduction, Schedule, Side, Strategy, Tiled, Transpose,
 };
-use mage_einsum::index::{ModeId, Program, Role, Statement, TensorKind};
+use mage_einsum::index::{ModeId, Program, Role, Statement};
 
 /// One mode's way from notation to kernel.
 #[derive(Debug)]
@@ -50,8 +50,7 @@ fn means(program: &Program, statement: &Statement, mode: ModeId, role: Role) -> 
         .map(|factor| format!("`{}`", program.tensor(factor.tensor).name))
         .collect();
     let holders = holders.join(" and ");
-    let output = program.tensors_of(TensorKind::Output).next();
-    let output = output.map_or("the output", |(_, tensor)| tensor.name.as_str());
+    let output = &program.tensor(statement.target.tensor).name;
     match role {
         Role::Batch => format!(
             "in {holders} and in `{output}`: each value of `{name}` is a contraction of its own"
@@ -143,12 +142,17 @@ fn transpose_mode(transpose: &Transpose, mode: ModeId) -> String {
 fn reduction_mode(reduction: &Reduction, mode: ModeId) -> String {
     let is_lane_mode = reduction.lane_mode == mode;
     match (reduction.lanes, is_lane_mode, reduction.terms.contains(&mode)) {
-        (Lanes::Terms, true, _) => "neighbouring lanes have neighbouring terms of the sum over it; \
+        (Lanes::Terms, true, _) => {
+            "neighbouring lanes have neighbouring terms of the sum over it; \
              shuffles combine their partial sums"
-            .to_string(),
-        (Lanes::Outputs, true, _) => "neighbouring lanes have neighbouring outputs along it".to_string(),
+                .to_string()
+        }
+        (Lanes::Outputs, true, _) => {
+            "neighbouring lanes have neighbouring outputs along it".to_string()
+        }
         (Lanes::Terms | Lanes::Outputs, false, true) => {
-            "part of a term's position: the threads that share an output take terms in turn".to_string()
+            "part of a term's position: the threads that share an output take terms in turn"
+                .to_string()
         }
         (Lanes::Terms, false, false) => "part of an output's position".to_string(),
         (Lanes::Outputs, false, false) => {

@@ -1,8 +1,10 @@
 //! The facts that an explanation states, gathered from every level, before they are text or JSON.
 
 use mage_codegen::device::Device;
+use mage_codegen::emulate::{self, Launched};
+use mage_codegen::kernel::{self, Module, Region};
 use mage_codegen::pipeline::Levels;
-use mage_codegen::schedule::{self, Reason};
+use mage_codegen::schedule::{self, Launch, Reason};
 use mage_einsum::binding::Extents;
 use mage_einsum::index::{self, Extent, Program};
 
@@ -10,7 +12,7 @@ use super::cost::{self, Cost};
 use super::mapping::{self, ModeMapping};
 use super::residency::{self, BlockShare, GridShare};
 use super::sample::{self, Counted};
-use crate::launches::{ALIGNED, Situation, launches};
+use crate::launches::{ALIGNED, launches};
 use crate::request::Request;
 
 /// A whole explanation.
@@ -32,15 +34,32 @@ pub struct Report {
     pub merged: Vec<(String, Vec<String>)>,
     /// What it costs whatever the schedule.
     pub cost: Cost,
+    /// The order of pairs and what it costs, in a sequence that Mage made.
+    pub path: Option<String>,
+    /// The memory for temporaries, where there are any.
+    pub workspace: Option<WorkspaceReport>,
     /// One a launch of the schedule.
     pub launches: Vec<LaunchReport>,
     /// What the emulator counted, or why it counted nothing.
     pub counted: Result<Vec<Counted>, String>,
 }
 
+/// The memory for temporaries.
+#[derive(Debug)]
+pub struct WorkspaceReport {
+    /// Its elements as an expression over labels.
+    pub formula: String,
+    /// Its elements; none where extents are open or the number is too large.
+    pub elems: Option<u64>,
+    /// Each temporary's name and, as an expression, its first element.
+    pub temps: Vec<(String, String)>,
+}
+
 /// One launch.
 #[derive(Debug)]
 pub struct LaunchReport {
+    /// Its statement, in a sequence: `step 0: t0[i,k] = sum(j) A[i,j] * B[j,k]`.
+    pub step: Option<String>,
     /// What each mode becomes.
     pub mapping: Vec<ModeMapping>,
     /// The loop nest as printed.
@@ -71,7 +90,13 @@ pub fn of(request: &Request, levels: &Levels, extents: Option<&Extents>) -> Repo
             None => index::print(&levels.program),
         },
         merged: merged(&levels.schedule.program),
-        cost: cost::of(&levels.program, extents, device),
+        cost: cost::of(costed(levels), extents, device),
+        path: levels
+            .schedule
+            .path
+            .as_ref()
+            .map(|path| path.print(|label| extents.and_then(|extents| extents.get(label)))),
+        workspace: workspace(&levels.module, by_label.as_deref()),
         launches: launch_reports(levels, by_label.as_deref()),
         counted: match extents {
             Some(extents) => sample::of(levels, extents),
@@ -81,18 +106,55 @@ pub fn of(request: &Request, levels: &Levels, extents: Option<&Extents>) -> Repo
     }
 }
 
+/// The statements that are run: one as it is written, several as they were made of it.
+fn costed(levels: &Levels) -> &Program {
+    match levels.schedule.program.statements.len() {
+        0 | 1 => &levels.program,
+        2.. => &levels.schedule.program,
+    }
+}
+
+fn workspace(module: &Module, by_label: Option<&[(String, u64)]>) -> Option<WorkspaceReport> {
+    let workspace = module.workspace.as_ref()?;
+    let elems = by_label.and_then(|pairs| {
+        let extents: Vec<u64> = pairs.iter().map(|(_, extent)| *extent).collect();
+        emulate::workspace_elems(module, &extents)
+    });
+    let temp = |region: &Region| {
+        let name = module.buffers[region.temp.0].name.clone();
+        (name, kernel::host_expr(module, &region.first))
+    };
+    Some(WorkspaceReport {
+        formula: kernel::host_expr(module, &workspace.elems),
+        elems,
+        temps: workspace.regions.iter().map(temp).collect(),
+    })
+}
+
+fn step(levels: &Levels, launch: &Launch) -> Option<String> {
+    let program = &levels.schedule.program;
+    let statement = &program.statements[launch.statement];
+    let line = || format!("step {}: {}", launch.statement, index::print_line(program, statement));
+    (program.statements.len() > 1).then(line)
+}
+
 fn launch_reports(levels: &Levels, by_label: Option<&[(String, u64)]>) -> Vec<LaunchReport> {
     let device = levels.schedule.device;
     let planned = by_label.and_then(|pairs| {
         let extents: Vec<u64> = pairs.iter().map(|(_, extent)| *extent).collect();
-        let module = &levels.module;
-        launches(Situation { module, extents: &extents, byte_alignment: ALIGNED })
+        launches(&levels.module, &extents, ALIGNED).ok()
     });
     let planned = planned.unwrap_or_default();
-    let reports = levels.schedule.launches.iter().enumerate().map(|(position, launch)| {
+    let reports = levels.schedule.launches.iter().map(|launch| {
         let block = residency::block_share(launch, device);
-        let grid = planned.get(position);
+        let stem = levels.schedule.kernel_name(launch, []);
+        let is_of_launch = |launched: &&Launched| {
+            let rest = levels.module.kernels[launched.kernel].name.strip_prefix(&stem);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        };
+        let grid = planned.iter().find(is_of_launch);
         LaunchReport {
+            step: step(levels, launch),
             mapping: mapping::of(&levels.schedule, launch),
             nest: schedule::nest(&levels.schedule, launch),
             reasons: launch.reasons.clone(),

@@ -6,7 +6,7 @@ use mage_codegen::pipeline::Levels;
 use mage_einsum::binding::Extents;
 use mage_einsum::index::{Extent, Role};
 
-use crate::launches::{ALIGNED, Situation, UNALIGNED, launches};
+use crate::launches::{ALIGNED, UNALIGNED, launches};
 
 /// More terms than these do not change what a block asks of memory for each of them.
 const TERMS_WORTH_COUNTING: u64 = 4096;
@@ -37,8 +37,8 @@ pub fn of(levels: &Levels, extents: &Extents) -> Result<Vec<Counted>, String> {
     let (shortened, by_label) = countable(levels, extents)?;
     let mut all: Vec<Counted> = Vec::new();
     for byte_alignment in [ALIGNED, UNALIGNED] {
-        let situation = Situation { module: &levels.module, extents: &by_label, byte_alignment };
-        let planned = launches(situation).unwrap_or_default();
+        let planned = launches(&levels.module, &by_label, byte_alignment)
+            .map_err(|refusal| refusal.to_string())?;
         for (position, launched) in planned.into_iter().enumerate() {
             if all.iter().any(|counted| counted.launched == launched) {
                 continue;
@@ -61,19 +61,10 @@ pub fn of(levels: &Levels, extents: &Extents) -> Result<Vec<Counted>, String> {
             });
         }
     }
-    if all.is_empty() { Err(refusal(levels, &by_label)) } else { Ok(all) }
-}
-
-/// Why nothing is launched: the host's refusal, or an output without elements.
-fn refusal(levels: &Levels, extents: &[u64]) -> String {
-    let alignments = vec![ALIGNED; levels.module.buffers.len()];
-    let sample = Sample { extents, byte_alignments: &alignments, launch: 0, block: 0 };
-    let is_empty =
-        launches(Situation { module: &levels.module, extents, byte_alignment: ALIGNED }).is_some();
-    match count(&levels.module, &sample) {
-        Err(why) if !is_empty => why.to_string(),
-        Err(_) | Ok(_) => "nothing is launched: the output has no elements".to_string(),
+    if all.is_empty() {
+        return Err("nothing is launched: the output has no elements".to_string());
     }
+    Ok(all)
 }
 
 /// Labels that were shortened, with their extents, and one extent a label of the module.

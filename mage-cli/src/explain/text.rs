@@ -5,7 +5,7 @@ mod economy;
 
 use std::fmt::Write;
 
-use super::report::{LaunchReport, Report};
+use super::report::{LaunchReport, Report, WorkspaceReport};
 use crate::table::{self, indented};
 
 /// Prints the whole explanation.
@@ -15,7 +15,16 @@ pub fn print(report: &Report) -> String {
     let mut text = format!("\"{}\"{with}, for {}\n", report.notation, report.device.name);
     section(&mut text, "What it means (index IR)", &meaning(report));
     section(&mut text, "What it costs at least", &economy::print(report));
+    if let Some(path) = &report.path {
+        section(&mut text, "The path, in pairs", &indented(path));
+    }
+    if let Some(workspace) = &report.workspace {
+        section(&mut text, "The workspace, which the caller gives", &self::workspace(workspace));
+    }
     for launch in &report.launches {
+        if let Some(step) = &launch.step {
+            let _ = write!(text, "\n{}\n", sentence(step).trim_end_matches('.'));
+        }
         section(&mut text, "What becomes of each mode", &mapping(launch));
         section(&mut text, "The schedule, outermost loop first", &indented(&launch.nest));
         section(&mut text, "Why it is so", &reasons(launch));
@@ -45,6 +54,21 @@ fn meaning(report: &Report) -> String {
         );
     }
     text
+}
+
+fn workspace(workspace: &WorkspaceReport) -> String {
+    let rows =
+        workspace.temps.iter().map(|(name, first)| vec![format!("{name} from"), first.clone()]);
+    let mut rows: Vec<Vec<String>> = rows.collect();
+    let elems = match workspace.elems {
+        Some(elems) => {
+            let bytes = table::bytes(4 * u128::from(elems));
+            format!("{} = {}, {bytes}", workspace.formula, table::counted(elems, "element"))
+        }
+        None => format!("{} elements", workspace.formula),
+    };
+    rows.push(vec!["in all".to_string(), elems]);
+    table::columns(&rows)
 }
 
 fn mapping(launch: &LaunchReport) -> String {

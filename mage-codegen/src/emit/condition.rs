@@ -46,6 +46,14 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
             let expr = value(expr);
             quote!(#length #equal #expr)
         }
+        (HostPred::LengthAtLeast(buffer, expr), _) => {
+            let length = oxide::buffer_length(&names.buffer(*buffer));
+            let expr = value(expr);
+            match wanted {
+                Wanted::Holds => quote!(#length >= #expr),
+                Wanted::Fails => quote!(#length < #expr),
+            }
+        }
         (HostPred::AlignedTo(buffer, bytes), _) => {
             let address = oxide::buffer_address(&names.buffer(*buffer));
             let bytes = Literal::u64_unsuffixed(*bytes);
@@ -66,6 +74,7 @@ fn is_plain(names: &Names<'_>, pred: &HostPred) -> bool {
         HostPred::IsZero(_)
         | HostPred::Equal(..)
         | HostPred::LengthIs(..)
+        | HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..) => false,
     }
 }

@@ -111,9 +111,10 @@ fn shared(kernel: &Kernel) -> (TokenStream, TokenStream) {
 }
 
 fn parameters(scope: &Scope<'_>) -> Vec<TokenStream> {
-    let buffers = scope.module.buffers.iter().map(|buffer| {
+    let buffers = walk::buffers(scope.kernel).into_iter().map(|(buffer, direction)| {
+        let buffer = &scope.module.buffers[buffer.0];
         let name = format_ident!("{}", buffer.ident);
-        let ty = oxide::pointer_type(buffer.dtype, buffer.usage);
+        let ty = oxide::pointer_type(buffer.dtype, direction);
         quote!(#name: #ty)
     });
     let scalars = scope.kernel.params.iter().map(|param| {

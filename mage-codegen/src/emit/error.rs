@@ -17,6 +17,7 @@ enum Kind {
     ExtentMismatch,
     SizeOverflow,
     LengthMismatch,
+    WorkspaceTooShort,
     LaunchLimit,
 }
 
@@ -86,6 +87,7 @@ fn collect(steps: &[HostStep], kinds: &mut BTreeSet<Kind>) {
     for step in steps {
         match step {
             HostStep::Require { error, .. } => kinds.extend(kind(error)),
+            HostStep::Unless(_, steps) => collect(steps, kinds),
             HostStep::Select(arms) => arms.iter().for_each(|arm| collect(&arm.steps, kinds)),
             HostStep::ReturnIf(_) | HostStep::Launch { .. } => {}
         }
@@ -100,6 +102,7 @@ fn kind(error: &HostError) -> Option<Kind> {
         HostError::ExtentMismatch { .. } => Some(Kind::ExtentMismatch),
         HostError::SizeOverflow { .. } => Some(Kind::SizeOverflow),
         HostError::LengthMismatch { .. } => Some(Kind::LengthMismatch),
+        HostError::WorkspaceTooShort { .. } => Some(Kind::WorkspaceTooShort),
         HostError::LaunchLimit { .. } => Some(Kind::LaunchLimit),
     }
 }
@@ -110,6 +113,7 @@ fn name(kind: Kind) -> Ident {
         Kind::ExtentMismatch => format_ident!("ExtentMismatch"),
         Kind::SizeOverflow => format_ident!("SizeOverflow"),
         Kind::LengthMismatch => format_ident!("LengthMismatch"),
+        Kind::WorkspaceTooShort => format_ident!("WorkspaceTooShort"),
         Kind::LaunchLimit => format_ident!("LaunchLimit"),
     }
 }
@@ -120,6 +124,7 @@ fn doc(kind: Kind) -> &'static str {
         Kind::ExtentMismatch => " Two labels that index one dimension of a tensor differ.",
         Kind::SizeOverflow => " The extents of a buffer multiply to more than memory can hold.",
         Kind::LengthMismatch => " A buffer's element count is not the product of its extents.",
+        Kind::WorkspaceTooShort => " The workspace has fewer elements than `workspace_elems` says.",
         Kind::LaunchLimit => " The launch is above a limit of the kernels or the device.",
     }
 }

@@ -30,16 +30,20 @@ pub fn are_given(module: &Module) -> bool {
     module.labels.iter().any(|label| label.extent == Extent::Runtime)
 }
 
-/// The extents of the argument under the names that the body of `launch` has for them.
-pub fn unpacked(names: &Names<'_>, extents: &Ident) -> TokenStream {
+/// The wanted labels' extents of the argument, under the names that a body has for them.
+pub fn unpacked(names: &Names<'_>, wanted: &[usize]) -> TokenStream {
     let labels = names.module.labels.iter().enumerate();
     let given = labels.filter(|(_, label)| label.extent == Extent::Runtime);
-    let fields = given.map(|(position, label)| {
+    let (wanted, others): (Vec<_>, Vec<_>) =
+        given.partition(|(position, _)| wanted.contains(position));
+    let fields = wanted.into_iter().map(|(position, label)| {
         let field = format_ident!("{}", label.ident);
         let name = names.extent(position);
         quote!(#field: #name)
     });
-    quote!(let Extents { #(#fields),* } = *#extents;)
+    let rest = (!others.is_empty()).then(|| quote!(..));
+    let extents = names.argument();
+    quote!(let Extents { #(#fields,)* #rest } = *#extents;)
 }
 
 /// The name of a constant that holds a fixed extent: `i` and `I`, both fixed, keep their case.

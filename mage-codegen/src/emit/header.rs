@@ -6,7 +6,7 @@ use std::fmt::Write;
 use mage_einsum::index::Extent;
 
 use super::wrap::wrap;
-use crate::kernel::{Label, Module};
+use crate::kernel::{self, Label, Module};
 
 /// The `//!` lines, each ended.
 pub fn header(module: &Module) -> String {
@@ -14,6 +14,10 @@ pub fn header(module: &Module) -> String {
     let mut lines = vec![title(module), String::new()];
     section(&mut lines, "Index IR:", &provenance.program);
     lines.extend([extents(module), String::new()]);
+    if let Some(sentence) = workspace(module) {
+        lines.extend(wrap(&sentence, ""));
+        lines.push(String::new());
+    }
     section(&mut lines, "Schedule:", &provenance.schedule);
     if !provenance.proof.is_empty() {
         lines.extend(["Why it is sound:".to_string(), String::new()]);
@@ -57,6 +61,20 @@ fn extents(module: &Module) -> String {
             format!("Extents given at the launch: {given}; fixed: {fixed}.")
         }
     }
+}
+
+fn workspace(module: &Module) -> Option<String> {
+    let workspace = module.workspace.as_ref()?;
+    let elems = kernel::host_expr(module, &workspace.elems);
+    let temps: Vec<String> = workspace
+        .regions
+        .iter()
+        .map(|region| {
+            let name = &module.buffers[region.temp.0].name;
+            format!("`{name}` from `{}`", kernel::host_expr(module, &region.first))
+        })
+        .collect();
+    Some(format!("Workspace: `{elems}` elements; {}.", temps.join(", ")))
 }
 
 fn given(label: &Label) -> Option<String> {

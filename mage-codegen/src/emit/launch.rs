@@ -7,7 +7,8 @@ use super::condition::{Wanted, condition};
 use super::device::unusual_case;
 use super::require::require;
 use super::value::{Names, constant, value};
-use super::{expr, extents, oxide};
+use super::{expr, extents, oxide, workspace};
+use crate::kernel::walk;
 use crate::kernel::{Arm, HostExpr, HostStep, Kernel, Module, Ty};
 
 /// The locals of `launch` that cuda-oxide's calls need, under names that no buffer has.
@@ -25,22 +26,31 @@ pub fn launch(module: &Module) -> TokenStream {
     let driver = Driver { module: &loaded, stream: &stream, config: &names.fresh("config") };
     let body = steps(&mut names, driver, &module.host, End::Result);
     let (loaded_type, stream_type) = (oxide::loaded_module(), oxide::stream());
-    let extents = names.fresh("extents");
     let given = extents::are_given(module);
-    let unpacked = given.then(|| extents::unpacked(&names, &extents));
+    let all: Vec<usize> = (0..module.labels.len()).collect();
+    let unpacked = given.then(|| extents::unpacked(&names, &all));
+    let extents = names.argument();
     let extents = given.then(|| quote!(#extents: &Extents,));
-    let buffers = module.buffers.iter().map(|buffer| {
+    let shared = module.workspace.as_ref().map(|_| {
+        quote! {
+            /// The workspace's contents do not matter before or after; launches that follow each
+            /// other on one stream can share it.
+            ///
+        }
+    });
+    let buffers = module.given().map(|(_, buffer)| {
         let name = format_ident!("{}", buffer.ident);
         let ty = oxide::buffer(buffer.dtype, buffer.usage);
         quote!(#name: #ty)
     });
     let allow = unusual_case(module).then(|| quote!(#[allow(non_snake_case)]));
-    let crowded = module.buffers.len() + 3 > 7;
+    let crowded = module.given().count() + 3 > 7;
     let crowded = crowded.then(|| quote!(#[allow(clippy::too_many_arguments)]));
     quote! {
         /// Checks the extents and the buffers, then launches on `stream`. Allocates nothing and
         /// waits for nothing.
         ///
+        #shared
         /// # Errors
         ///
         /// When a check fails or the driver refuses; nothing is launched then.
@@ -78,6 +88,12 @@ fn steps(names: &mut Names<'_>, driver: Driver<'_>, steps: &[HostStep], end: End
                 let when = condition(names, pred, Wanted::Holds);
                 quote!(if #when { return Ok(()); })
             }
+            HostStep::Unless(pred, inner) => {
+                let when = condition(names, pred, Wanted::Fails);
+                // What is bound inside is not known outside of it.
+                let inner = self::steps(&mut names.clone(), driver, inner, End::Nothing);
+                quote!(if #when { #inner })
+            }
             HostStep::Select(arms) => {
                 select(names, arms, |names, arm| self::steps(names, driver, &arm.steps, here))
             }
@@ -94,7 +110,10 @@ fn steps(names: &mut Names<'_>, driver: Driver<'_>, steps: &[HostStep], end: End
         (End::Nothing, _) | (End::Result, Some(HostStep::Launch { .. } | HostStep::Select(_))) => {
             tokens
         }
-        (End::Result, Some(HostStep::Require { .. } | HostStep::ReturnIf(_)) | None) => {
+        (
+            End::Result,
+            Some(HostStep::Require { .. } | HostStep::ReturnIf(_) | HostStep::Unless(..)) | None,
+        ) => {
             quote!(#tokens Ok(()))
         }
     }
@@ -127,9 +146,9 @@ fn call(names: &Names<'_>, driver: Driver<'_>, kernel: &Kernel, blocks: &HostExp
     let name = format_ident!("{}", kernel.name);
     let blocks = narrowed(names, blocks);
     let grid = oxide::launch_config(&blocks, kernel.block_threads);
-    let buffers = names.module.buffers.iter().map(|buffer| {
-        let address = oxide::buffer_address(&format_ident!("{}", buffer.ident));
-        let pointer = oxide::pointer_type(buffer.dtype, buffer.usage);
+    let buffers = walk::buffers(kernel).into_iter().map(|(buffer, direction)| {
+        let address = workspace::address(names, buffer);
+        let pointer = oxide::pointer_type(names.module.buffers[buffer.0].dtype, direction);
         quote!(#address as #pointer)
     });
     let scalars = kernel.params.iter().map(|param| match kernel.var(param.var).ty {

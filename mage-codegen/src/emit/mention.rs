@@ -1,5 +1,6 @@
 //! Whether the host's steps use a value again, so that it deserves a name.
 
+use crate::kernel::walk;
 use crate::kernel::{HostExpr, HostPred, HostStep, Module};
 
 /// Whether a step of `steps`, or a kernel that one launches, uses `value`.
@@ -7,12 +8,15 @@ pub fn is_mentioned(module: &Module, steps: &[HostStep], value: &HostExpr) -> bo
     steps.iter().any(|step| match step {
         HostStep::Require { that, error: _ } => in_pred(that, value),
         HostStep::ReturnIf(when) => in_pred(when, value),
+        HostStep::Unless(when, steps) => in_pred(when, value) || is_mentioned(module, steps, value),
         HostStep::Select(arms) => arms
             .iter()
             .any(|arm| in_pred(&arm.eligible, value) || is_mentioned(module, &arm.steps, value)),
         HostStep::Launch { kernel, blocks } => {
-            let params = &module.kernels[*kernel].params;
-            in_expr(blocks, value) || params.iter().any(|param| in_expr(&param.value, value))
+            let kernel = &module.kernels[*kernel];
+            let temps = walk::buffers(kernel).into_keys().filter_map(|id| module.first_elem(id));
+            let params = kernel.params.iter().map(|param| &param.value);
+            temps.chain(params).chain([blocks]).any(|expr| in_expr(expr, value))
         }
     })
 }
@@ -24,7 +28,8 @@ fn in_pred(pred: &HostPred, value: &HostExpr) -> bool {
         | HostPred::IsZero(expr)
         | HostPred::LengthIs(_, expr) => in_expr(expr, value),
         HostPred::Equal(left, right) => in_expr(left, value) || in_expr(right, value),
-        HostPred::AlignedTo(..) => false,
+        // The need of a workspace has a function of its own.
+        HostPred::LengthAtLeast(..) | HostPred::AlignedTo(..) => false,
         HostPred::All(all) => all.iter().any(|one| in_pred(one, value)),
     }
 }
@@ -32,8 +37,10 @@ fn in_pred(pred: &HostPred, value: &HostExpr) -> bool {
 fn in_expr(expr: &HostExpr, value: &HostExpr) -> bool {
     let inside = match expr {
         HostExpr::Const(_) | HostExpr::Extent(_) => false,
-        HostExpr::Product(factors) => factors.iter().any(|factor| in_expr(factor, value)),
-        HostExpr::CeilDiv(inner, _) => in_expr(inner, value),
+        HostExpr::Product(parts) | HostExpr::Sum(parts) => {
+            parts.iter().any(|part| in_expr(part, value))
+        }
+        HostExpr::CeilDiv(inner, _) | HostExpr::RoundUp(inner, _) => in_expr(inner, value),
     };
     inside || expr == value
 }

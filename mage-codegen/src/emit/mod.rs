@@ -12,6 +12,7 @@ mod access;
 mod expr;
 mod quad;
 mod extents;
+mod workspace;
 mod error;
 mod launch;
 mod require;
@@ -28,6 +29,7 @@ use crate::kernel::Module;
 pub use device::device_module;
 pub use extents::extents;
 pub use header::hash;
+pub use workspace::workspace;
 
 /// The complete text of a source file: a header that says what it is and why it is right, then
 /// the items. Equal modules give equal bytes.
@@ -48,11 +50,12 @@ pub fn source_tokens(module: &Module) -> TokenStream {
     quote!(#host #device)
 }
 
-/// The host's half: the extents, the errors and `launch`.
+/// The host's half: the extents, the workspace's length, the errors and `launch`.
 pub fn host_items(module: &Module) -> TokenStream {
     let extents = extents(module);
+    let workspace = workspace(module);
     let launch = launch_items(module);
-    quote!(#extents #launch)
+    quote!(#extents #workspace #launch)
 }
 
 /// The part of the host's half that needs cuda-oxide's crates: the errors and `launch`.

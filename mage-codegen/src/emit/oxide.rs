@@ -6,6 +6,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::kernel::BufferUse;
+use crate::kernel::walk::Direction;
 
 /// Which names of the device crate a module's kernels mention.
 #[derive(Debug, Clone, Copy, Default)]
@@ -85,11 +86,11 @@ pub fn element_type(dtype: Dtype) -> Ident {
 }
 
 /// The type of a kernel's pointer to a buffer.
-pub fn pointer_type(dtype: Dtype, usage: BufferUse) -> TokenStream {
+pub fn pointer_type(dtype: Dtype, direction: Direction) -> TokenStream {
     let element = element_type(dtype);
-    match usage {
-        BufferUse::Read => quote!(*const #element),
-        BufferUse::Write => quote!(*mut #element),
+    match direction {
+        Direction::Load => quote!(*const #element),
+        Direction::Store => quote!(*mut #element),
     }
 }
 
@@ -108,7 +109,9 @@ pub fn buffer(dtype: Dtype, usage: BufferUse) -> TokenStream {
     let element = element_type(dtype);
     match usage {
         BufferUse::Read => quote!(&cuda_core::DeviceBuffer<#element>),
-        BufferUse::Write => quote!(&mut cuda_core::DeviceBuffer<#element>),
+        BufferUse::Write | BufferUse::Temp | BufferUse::Workspace => {
+            quote!(&mut cuda_core::DeviceBuffer<#element>)
+        }
     }
 }
 

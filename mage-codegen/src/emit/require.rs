@@ -6,7 +6,8 @@ use quote::quote;
 use super::condition::{Wanted, condition};
 use super::error::refusal;
 use super::mention::is_mentioned;
-use super::value::{Names, checked_product, number, unchecked};
+use super::value::{Names, checked_product, constant, number, unchecked};
+use super::workspace;
 use crate::kernel::{HostError, HostExpr, HostPred, HostStep};
 
 /// Returns the error unless the condition holds. A product in it is multiplied with a check and
@@ -17,10 +18,18 @@ pub fn require(
     error: &HostError,
     later: &[HostStep],
 ) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    if let HostPred::LengthAtLeast(_, need) = that
+        && constant(names, need).is_none()
+    {
+        let name = names.fresh("need");
+        names.bind(need, name.clone());
+        let need = workspace::need(names);
+        tokens.extend(quote!(let #name = #need;));
+    }
     let Some(overflow) = refusal(names, error) else {
         return TokenStream::new();
     };
-    let mut tokens = TokenStream::new();
     let products: Vec<&HostExpr> =
         values(that).into_iter().flat_map(|expr| unchecked(names, expr)).collect();
     for product in products {
@@ -56,6 +65,7 @@ fn limit_of(pred: &HostPred, product: &HostExpr) -> Option<TokenStream> {
         | HostPred::IsZero(_)
         | HostPred::Equal(..)
         | HostPred::LengthIs(..)
+        | HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..)
         | HostPred::All(_) => None,
     }
@@ -67,7 +77,8 @@ fn values(pred: &HostPred) -> Vec<&HostExpr> {
         HostPred::AtMost(expr, _)
         | HostPred::MultipleOf(expr, _)
         | HostPred::IsZero(expr)
-        | HostPred::LengthIs(_, expr) => vec![expr],
+        | HostPred::LengthIs(_, expr)
+        | HostPred::LengthAtLeast(_, expr) => vec![expr],
         HostPred::Equal(left, right) => vec![left, right],
         HostPred::AlignedTo(..) => Vec::new(),
         HostPred::All(all) => all.iter().flat_map(values).collect(),
@@ -80,12 +91,17 @@ fn wish(names: &Names<'_>, error: &HostError, factors: &[HostExpr]) -> String {
         HostError::SizeOverflow { buffer } | HostError::LengthMismatch { buffer } => {
             format!("{}_elems", names.module.buffers[buffer.0].ident)
         }
-        HostError::LaunchLimit { what, .. } if what.contains("blocks") => "blocks".to_string(),
+        HostError::LaunchLimit { what, .. } if what.contains("blocks") => {
+            // In a sequence: `blocks in the grid of t0`.
+            let target = what.rsplit_once(" of ").map(|(_, target)| target.to_lowercase());
+            target.map_or_else(|| "blocks".to_string(), |target| format!("{target}_blocks"))
+        }
         HostError::LaunchLimit { what, .. } if what.contains("steps") => "steps".to_string(),
         HostError::LaunchLimit { .. }
         | HostError::ExtentLimit { .. }
         | HostError::FixedExtent { .. }
-        | HostError::ExtentMismatch { .. } => merged(names, factors),
+        | HostError::ExtentMismatch { .. }
+        | HostError::WorkspaceTooShort { .. } => merged(names, factors),
     }
 }
 
@@ -93,7 +109,11 @@ fn wish(names: &Names<'_>, error: &HostError, factors: &[HostExpr]) -> String {
 fn merged(names: &Names<'_>, factors: &[HostExpr]) -> String {
     let labels = factors.iter().map(|factor| match factor {
         HostExpr::Extent(label) => names.module.labels[*label].ident.as_str(),
-        HostExpr::Const(_) | HostExpr::Product(_) | HostExpr::CeilDiv(..) => "",
+        HostExpr::Const(_)
+        | HostExpr::Product(_)
+        | HostExpr::CeilDiv(..)
+        | HostExpr::Sum(_)
+        | HostExpr::RoundUp(..) => "",
     });
     format!("{}_extent", labels.collect::<String>())
 }

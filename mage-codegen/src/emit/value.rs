@@ -15,6 +15,7 @@ pub struct Names<'m> {
     /// The module that is launched.
     pub module: &'m Module,
     taken: BTreeSet<String>,
+    argument: Ident,
     extents: Vec<Ident>,
     checked: Vec<(HostExpr, Ident)>,
 }
@@ -23,7 +24,9 @@ impl<'m> Names<'m> {
     /// The buffers, which keep their names, and the extents.
     pub fn new(module: &'m Module) -> Names<'m> {
         let taken = module.buffers.iter().map(|buffer| buffer.ident.clone()).collect();
-        let mut names = Names { module, taken, extents: Vec::new(), checked: Vec::new() };
+        let argument = format_ident!("extents");
+        let mut names = Names { module, taken, argument, extents: Vec::new(), checked: Vec::new() };
+        names.argument = names.fresh("extents");
         for label in &module.labels {
             let name = match label.extent {
                 Extent::Runtime => {
@@ -34,6 +37,11 @@ impl<'m> Names<'m> {
             names.extents.push(name);
         }
         names
+    }
+
+    /// The name of the argument that gives the extents.
+    pub fn argument(&self) -> &Ident {
+        &self.argument
     }
 
     /// The name of a label's extent, by the label's position.
@@ -76,7 +84,8 @@ pub fn unchecked<'e>(names: &Names<'_>, expr: &'e HostExpr) -> Vec<&'e HostExpr>
     }
     match expr {
         HostExpr::Const(_) | HostExpr::Extent(_) => Vec::new(),
-        HostExpr::CeilDiv(inner, _) => unchecked(names, inner),
+        HostExpr::CeilDiv(inner, _) | HostExpr::RoundUp(inner, _) => unchecked(names, inner),
+        HostExpr::Sum(terms) => terms.iter().flat_map(|term| unchecked(names, term)).collect(),
         HostExpr::Product(factors) => {
             let mut found: Vec<&HostExpr> =
                 factors.iter().flat_map(|factor| unchecked(names, factor)).collect();
@@ -119,6 +128,12 @@ pub fn constant(names: &Names<'_>, expr: &HostExpr) -> Option<u64> {
         HostExpr::CeilDiv(inner, divisor) => {
             constant(names, inner).map(|inner| inner.div_ceil(*divisor))
         }
+        HostExpr::Sum(terms) => {
+            terms.iter().try_fold(0_u64, |sum, term| sum.checked_add(constant(names, term)?))
+        }
+        HostExpr::RoundUp(inner, multiple) => {
+            constant(names, inner)?.checked_next_multiple_of(*multiple)
+        }
     }
 }
 
@@ -140,6 +155,16 @@ pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
             let divisor = number(*divisor);
             quote!(#inner.div_ceil(#divisor))
         }
+        // A part of the workspace, which was checked as a whole.
+        HostExpr::Sum(terms) => {
+            let terms = terms.iter().map(|term| value(names, term));
+            quote!((#(#terms)+*))
+        }
+        HostExpr::RoundUp(inner, multiple) => {
+            let inner = receiver(names, inner);
+            let multiple = number(*multiple);
+            quote!(#inner.next_multiple_of(#multiple))
+        }
         HostExpr::Product(factors) => match factors.split_first() {
             None => quote!(1),
             Some((only, [])) => value(names, only),
@@ -149,6 +174,58 @@ pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
                 quote!(#first #(.saturating_mul(#rest))*)
             }
         },
+    }
+}
+
+/// The value as an `Option`, `None` where an operation overflows; in a function that returns one.
+pub fn checked(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
+    let chain = |parts: &[HostExpr], method: TokenStream| {
+        let mut parts = parts.iter().map(|part| reached(names, part));
+        let first = parts.next();
+        let mut whole = quote!(Some(#first));
+        let mut receiver = first;
+        for part in parts {
+            whole = quote!(#receiver.#method(#part));
+            receiver = Some(quote!(#whole?));
+        }
+        whole
+    };
+    match expr {
+        HostExpr::Product(factors) => chain(factors, quote!(checked_mul)),
+        HostExpr::Sum(terms) => chain(terms, quote!(checked_add)),
+        HostExpr::RoundUp(inner, multiple) if constant(names, expr).is_none() => {
+            let (inner, multiple) = (reached(names, inner), number(*multiple));
+            quote!(#inner.checked_next_multiple_of(#multiple))
+        }
+        HostExpr::Const(_)
+        | HostExpr::Extent(_)
+        | HostExpr::CeilDiv(..)
+        | HostExpr::RoundUp(..) => {
+            let value = reached(names, expr);
+            quote!(Some(#value))
+        }
+    }
+}
+
+/// The value on the way through [`checked`], which ends where it overflows.
+fn reached(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
+    match expr {
+        HostExpr::Product(_) | HostExpr::Sum(_) | HostExpr::RoundUp(..)
+            if constant(names, expr).is_none() =>
+        {
+            let checked = checked(names, expr);
+            quote!(#checked?)
+        }
+        HostExpr::CeilDiv(inner, divisor) if constant(names, expr).is_none() => {
+            let (inner, divisor) = (reached(names, inner), number(*divisor));
+            quote!(#inner.div_ceil(#divisor))
+        }
+        HostExpr::Const(_)
+        | HostExpr::Extent(_)
+        | HostExpr::Product(_)
+        | HostExpr::Sum(_)
+        | HostExpr::RoundUp(..)
+        | HostExpr::CeilDiv(..) => receiver(names, expr),
     }
 }
 

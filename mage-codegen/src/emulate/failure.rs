@@ -4,6 +4,8 @@
 use std::error::Error;
 use std::fmt;
 
+use mage_einsum::diagnostic::Code;
+
 /// Why there is no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
@@ -16,6 +18,8 @@ pub enum Failure {
 /// A requirement of the host that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostFailure {
+    /// The code under which the refusal is documented.
+    pub code: Code,
     /// Names the label or the buffer, and both sides.
     pub message: String,
 }

@@ -2,6 +2,7 @@
 //! lengths where only the accesses are counted.
 
 use super::failure::Fault;
+use super::workspace::Part;
 
 /// A buffer.
 pub(super) struct GlobalBuffer<'a> {
@@ -17,10 +18,14 @@ pub(super) enum Contents<'a> {
     Read(&'a [f32]),
     /// The output, and for each element whether it is written.
     Write { data: Vec<f32>, written: Vec<bool> },
+    /// A temporary of so many elements, in the workspace.
+    Temp { part: Part, len: u64 },
     /// An input of so many elements, each of which reads as one.
     ReadNothing(u64),
     /// An output of so many elements, none of which is kept.
     WriteNothing(u64),
+    /// A temporary of so many elements, which reads as ones and keeps nothing.
+    KeepNothing(u64),
 }
 
 impl<'a> GlobalBuffer<'a> {
@@ -29,7 +34,10 @@ impl<'a> GlobalBuffer<'a> {
         let len = match &contents {
             Contents::Read(data) => data.len() as u64,
             Contents::Write { data, .. } => data.len() as u64,
-            Contents::ReadNothing(len) | Contents::WriteNothing(len) => *len,
+            Contents::Temp { len, .. }
+            | Contents::ReadNothing(len)
+            | Contents::WriteNothing(len)
+            | Contents::KeepNothing(len) => *len,
         };
         GlobalBuffer { name, len, byte_alignment, contents }
     }
@@ -53,7 +61,11 @@ impl<'a> GlobalBuffer<'a> {
                     None => Ok(data),
                 })
             }
-            Contents::Read(_) | Contents::ReadNothing(_) | Contents::WriteNothing(_) => None,
+            Contents::Read(_)
+            | Contents::Temp { .. }
+            | Contents::ReadNothing(_)
+            | Contents::WriteNothing(_)
+            | Contents::KeepNothing(_) => None,
         }
     }
 
@@ -71,7 +83,14 @@ impl<'a> GlobalBuffer<'a> {
                 values.copy_from_slice(&data[place..place + WIDTH]);
                 Ok(values)
             }
-            Contents::ReadNothing(_) => Ok([1.0; WIDTH]),
+            Contents::Temp { part, .. } => {
+                let mut values = [0.0; WIDTH];
+                for (value, at) in values.iter_mut().zip(place..) {
+                    *value = part.read(at).map_err(|wrong| self.temp_fault(at, lane, wrong))?;
+                }
+                Ok(values)
+            }
+            Contents::ReadNothing(_) | Contents::KeepNothing(_) => Ok([1.0; WIDTH]),
             Contents::Write { .. } | Contents::WriteNothing(_) => {
                 let name = &self.name;
                 let message =
@@ -105,7 +124,15 @@ impl<'a> GlobalBuffer<'a> {
                 }
                 Ok(())
             }
-            Contents::WriteNothing(_) => Ok(()),
+            Contents::Temp { part, .. } => {
+                for (value, at) in values.into_iter().zip(place..) {
+                    if let Err(wrong) = part.write(at, value) {
+                        return Err(self.temp_fault(at, lane, wrong));
+                    }
+                }
+                Ok(())
+            }
+            Contents::WriteNothing(_) | Contents::KeepNothing(_) => Ok(()),
             Contents::Read(_) | Contents::ReadNothing(_) => {
                 let message =
                     format!("`{name}[{place}]` is written but the buffer is for reading only");
@@ -125,6 +152,11 @@ impl<'a> GlobalBuffer<'a> {
             return Err(self.misaligned(offset, width, lane));
         }
         Ok(offset as usize)
+    }
+
+    #[cold]
+    fn temp_fault(&self, at: usize, lane: usize, wrong: &str) -> Box<Fault> {
+        Fault::at(lane, format!("workspace element `{}[{at}]` {wrong}", self.name))
     }
 
     #[cold]

@@ -1,9 +1,14 @@
 //! Runs the host's steps as data and answers with the launches they end in. It comes before the
 //! kernels, which no step depends on.
 
-use crate::kernel::{Arm, HostError, HostExpr, HostPred, HostStep, Kernel, Module, Piece, wording};
+use crate::kernel::{
+    Arm, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module, Piece, code,
+    wording,
+};
 
-use super::HostFailure;
+use mage_einsum::diagnostic::Code;
+
+use super::{Failure, HostFailure, Launched, Trap, workspace_elems};
 
 /// What the host knows at a launch.
 pub(super) struct Facts<'a> {
@@ -17,20 +22,51 @@ pub(super) struct Facts<'a> {
     pub byte_alignments: Vec<u64>,
 }
 
+impl<'a> Facts<'a> {
+    /// A call whose buffers are as long as they must be. A product that leaves 64 bits is what
+    /// the host's own checks refuse.
+    pub fn as_required(
+        module: &'a Module,
+        extents: &'a [u64],
+        byte_alignments: &[u64],
+    ) -> Facts<'a> {
+        let length = |position: usize| match module.buffers[position].usage {
+            BufferUse::Workspace => workspace_elems(module, extents),
+            BufferUse::Read | BufferUse::Write | BufferUse::Temp => {
+                elems_of(module, BufferId(position), extents)
+            }
+        };
+        let lengths = (0..module.buffers.len()).map(|at| length(at).unwrap_or(u64::MAX));
+        let byte_alignments = byte_alignments.to_vec();
+        Facts { module, extents, lengths: lengths.collect(), byte_alignments }
+    }
+
+    fn counts(&self) -> Result<(), HostFailure> {
+        let asked = [
+            ("extents", "labels", self.extents.len(), self.module.labels.len()),
+            ("alignments", "buffers", self.byte_alignments.len(), self.module.buffers.len()),
+        ];
+        for (given, wanted, n_given, n_wanted) in asked {
+            if n_given != n_wanted {
+                let message = format!("{n_given} {given} for {n_wanted} {wanted}");
+                return Err(HostFailure { code: Code::OperandCount, message });
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A launch that the host decided on.
 pub(super) struct Planned {
-    /// Position in `Module::kernels`.
-    pub kernel: usize,
-    /// Names of the arms taken on the way, joined by `/`.
-    pub arm: String,
-    /// Blocks of the grid.
-    pub blocks: u64,
+    /// What is launched.
+    pub launched: Launched,
     /// One value a parameter of the kernel.
     pub params: Vec<u64>,
 }
 
 /// The launches of the module's host steps, in order.
-pub(super) fn plan(facts: &Facts<'_>) -> Result<Vec<Planned>, HostFailure> {
+pub(super) fn plan(facts: &Facts<'_>) -> Result<Vec<Planned>, Failure> {
+    facts.counts()?;
     let mut planned = Vec::new();
     steps(facts, &facts.module.host, &mut Vec::new(), &mut planned)?;
     Ok(planned)
@@ -42,7 +78,7 @@ pub(super) fn host_message(facts: &Facts<'_>, error: &HostError) -> String {
         .iter()
         .map(|piece| match piece {
             Piece::Text(words) => words.clone(),
-            Piece::Value(expr) => value(facts, expr)
+            Piece::Value(expr) => value(facts.extents, expr)
                 .map_or_else(|| format!("more than {}", u64::MAX), |value| value.to_string()),
             Piece::Length(buffer) => {
                 facts.lengths.get(buffer.0).map_or_else(|| "?".to_string(), u64::to_string)
@@ -63,16 +99,24 @@ fn steps(
     list: &[HostStep],
     arms: &mut Vec<String>,
     planned: &mut Vec<Planned>,
-) -> Result<Flow, HostFailure> {
+) -> Result<Flow, Failure> {
     for step in list {
         match step {
             HostStep::Require { that, error } => {
                 if holds(facts, that) != Some(true) {
-                    return Err(HostFailure { message: host_message(facts, error) });
+                    let message = host_message(facts, error);
+                    return Err(HostFailure { code: code(error), message }.into());
                 }
             }
             HostStep::ReturnIf(condition) => {
                 if decided(facts, condition)? {
+                    return Ok(Flow::Return);
+                }
+            }
+            HostStep::Unless(condition, inner) => {
+                if !decided(facts, condition)?
+                    && steps(facts, inner, arms, planned)? == Flow::Return
+                {
                     return Ok(Flow::Return);
                 }
             }
@@ -93,7 +137,7 @@ fn steps(
     Ok(Flow::Next)
 }
 
-fn chosen<'a>(facts: &Facts<'_>, arms: &'a [Arm]) -> Result<&'a Arm, HostFailure> {
+fn chosen<'a>(facts: &Facts<'_>, arms: &'a [Arm]) -> Result<&'a Arm, Failure> {
     for arm in arms {
         if decided(facts, &arm.eligible)? {
             return Ok(arm);
@@ -107,7 +151,7 @@ fn launch(
     kernel: usize,
     blocks: &HostExpr,
     arm: String,
-) -> Result<Planned, HostFailure> {
+) -> Result<Planned, Failure> {
     let launched: &Kernel =
         facts.module.kernels.get(kernel).ok_or_else(|| bug("a launch names no kernel"))?;
     let mut params = Vec::new();
@@ -118,38 +162,50 @@ fn launch(
     if blocks == 0 || blocks > MAX_BLOCKS {
         return Err(bug(&format!("{blocks} blocks in the grid, limit 1 to {MAX_BLOCKS}")));
     }
-    Ok(Planned { kernel, arm, blocks, params })
+    Ok(Planned { launched: Launched { kernel, arm, blocks }, params })
 }
 
 /// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": the largest x
 /// dimension of a grid is 2^31-1 blocks.
 const MAX_BLOCKS: u64 = (1 << 31) - 1;
 
-fn required(facts: &Facts<'_>, expr: &HostExpr) -> Result<u64, HostFailure> {
-    value(facts, expr).ok_or_else(|| bug("a host value overflows and nothing required it not to"))
+fn required(facts: &Facts<'_>, expr: &HostExpr) -> Result<u64, Failure> {
+    value(facts.extents, expr)
+        .ok_or_else(|| bug("a host value overflows and nothing required it not to"))
 }
 
-fn decided(facts: &Facts<'_>, condition: &HostPred) -> Result<bool, HostFailure> {
+fn decided(facts: &Facts<'_>, condition: &HostPred) -> Result<bool, Failure> {
     holds(facts, condition)
         .ok_or_else(|| bug("a host condition overflows and nothing required it not to"))
 }
 
-fn bug(what: &str) -> HostFailure {
-    HostFailure { message: format!("{what} (a mistake in the module, not in the call)") }
+fn bug(what: &str) -> Failure {
+    Failure::Trap(Trap {
+        kernel: String::new(),
+        block: None,
+        thread: None,
+        statement: String::new(),
+        message: format!("{what} (a mistake in the module, not in the call)"),
+    })
 }
 
 /// Whether the condition holds; none where an operation leaves 64 bits. What stands later in an
 /// `All` is not looked at after a part that does not hold.
 fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
     match condition {
-        HostPred::AtMost(expr, limit) => Some(value(facts, expr)? <= *limit),
+        HostPred::AtMost(expr, limit) => Some(value(facts.extents, expr)? <= *limit),
         HostPred::MultipleOf(expr, divisor) => {
-            value(facts, expr)?.checked_rem(*divisor).map(is_zero)
+            value(facts.extents, expr)?.checked_rem(*divisor).map(is_zero)
         }
-        HostPred::IsZero(expr) => value(facts, expr).map(is_zero),
-        HostPred::Equal(left, right) => Some(value(facts, left)? == value(facts, right)?),
+        HostPred::IsZero(expr) => value(facts.extents, expr).map(is_zero),
+        HostPred::Equal(left, right) => {
+            Some(value(facts.extents, left)? == value(facts.extents, right)?)
+        }
         HostPred::LengthIs(buffer, expr) => {
-            Some(*facts.lengths.get(buffer.0)? == value(facts, expr)?)
+            Some(*facts.lengths.get(buffer.0)? == value(facts.extents, expr)?)
+        }
+        HostPred::LengthAtLeast(buffer, expr) => {
+            Some(*facts.lengths.get(buffer.0)? >= value(facts.extents, expr)?)
         }
         HostPred::AlignedTo(buffer, bytes) => {
             facts.byte_alignments.get(buffer.0)?.checked_rem(*bytes).map(is_zero)
@@ -171,17 +227,29 @@ fn is_zero(value: u64) -> bool {
 
 /// The value; none where an operation leaves 64 bits. Products go from left to right, as the
 /// emitted `checked_mul` chain does.
-fn value(facts: &Facts<'_>, expr: &HostExpr) -> Option<u64> {
+pub(super) fn value(extents: &[u64], expr: &HostExpr) -> Option<u64> {
     match expr {
         HostExpr::Const(number) => Some(*number),
-        HostExpr::Extent(label) => facts.extents.get(*label).copied(),
+        HostExpr::Extent(label) => extents.get(*label).copied(),
         HostExpr::Product(factors) => factors
             .iter()
-            .try_fold(1_u64, |product, factor| product.checked_mul(value(facts, factor)?)),
+            .try_fold(1_u64, |product, factor| product.checked_mul(value(extents, factor)?)),
         HostExpr::CeilDiv(dividend, divisor) => {
-            let dividend = value(facts, dividend)?;
+            let dividend = value(extents, dividend)?;
             let rest = u64::from(dividend.checked_rem(*divisor)? != 0);
             dividend.checked_div(*divisor)?.checked_add(rest)
         }
+        HostExpr::Sum(terms) => {
+            terms.iter().try_fold(0_u64, |sum, term| sum.checked_add(value(extents, term)?))
+        }
+        HostExpr::RoundUp(inner, multiple) => {
+            value(extents, inner)?.checked_next_multiple_of(*multiple)
+        }
     }
+}
+
+/// The product of a buffer's extents; none where it leaves 64 bits.
+pub(super) fn elems_of(module: &Module, buffer: BufferId, extents: &[u64]) -> Option<u64> {
+    let mut dims = module.buffers[buffer.0].dims.iter();
+    dims.try_fold(1_u64, |product, label| product.checked_mul(*extents.get(*label)?))
 }

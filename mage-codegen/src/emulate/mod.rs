@@ -7,6 +7,7 @@
 //! runs it.
 
 mod failure;
+mod arguments;
 mod host;
 mod program;
 mod compile;
@@ -16,41 +17,22 @@ mod lanes;
 mod registers;
 mod shared;
 mod global;
+mod workspace;
 mod count;
 mod block;
 
-use crate::kernel::{Buffer, BufferUse, Module};
+use mage_einsum::diagnostic::Code;
+
+use crate::kernel::{BufferUse, Module};
 
 use block::Block;
 use compile::compile;
 use global::{Contents, GlobalBuffer};
-use host::{Facts, Planned, plan};
+use host::{Facts, Planned};
 
+pub use arguments::{Arguments, Input};
 pub use count::{Counts, GlobalCounts, SharedCounts};
 pub use failure::{Failure, HostFailure, Trap};
-
-/// An operand of the call.
-#[derive(Debug, Clone, Copy)]
-pub struct Input<'a> {
-    /// The elements, row-major.
-    pub data: &'a [f32],
-    /// Bytes that the emulated address is a multiple of: 16 normally, 4 for a view that starts
-    /// anywhere.
-    pub byte_alignment: u64,
-}
-
-/// What a module is run on.
-#[derive(Debug, Clone, Copy)]
-pub struct Arguments<'a> {
-    /// One extent a label of the module.
-    pub extents: &'a [u64],
-    /// The operands in order.
-    pub inputs: &'a [Input<'a>],
-    /// Elements of the output buffer.
-    pub output_len: usize,
-    /// Bytes that the output's emulated address is a multiple of.
-    pub output_byte_alignment: u64,
-}
 
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,31 +65,43 @@ pub fn run_observed(
     arguments: &Arguments<'_>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Run, Failure> {
-    let mut lengths: Vec<u64> =
-        arguments.inputs.iter().map(|input| input.data.len() as u64).collect();
-    lengths.push(arguments.output_len as u64);
-    let mut byte_alignments: Vec<u64> =
-        arguments.inputs.iter().map(|input| input.byte_alignment).collect();
-    byte_alignments.push(arguments.output_byte_alignment);
-    let facts = Facts { module, extents: arguments.extents, lengths, byte_alignments };
-    let planned = host_plan(&facts)?;
-
-    let mut global = buffers(module, arguments);
-    let n_blocks = planned.iter().map(|launch| launch.blocks).sum();
+    let facts = arguments::facts(module, arguments)?;
+    let planned = host::plan(&facts)?;
+    let workspace = arguments::workspace(&facts);
+    let mut global = arguments::buffers(&facts, arguments, &workspace);
+    let n_blocks = planned.iter().map(|planned| planned.launched.blocks).sum();
     let mut n_done = 0;
-    for launch in &planned {
-        run_launch(module, launch, &mut global, &mut || {
+    for (position, planned) in planned.iter().enumerate() {
+        workspace.starts(position);
+        run_launch(module, planned, &mut global, &mut || {
             n_done += 1;
             progress(n_done, n_blocks);
         })?;
     }
     Ok(Run {
         output: output(module, &planned, global)?,
-        launches: planned
-            .into_iter()
-            .map(|Planned { kernel, arm, blocks, params: _ }| Launched { kernel, arm, blocks })
-            .collect(),
+        launches: planned.into_iter().map(|planned| planned.launched).collect(),
     })
+}
+
+/// The launches that the host decides on where every buffer is as long as it must be, without
+/// running them. `byte_alignments` has one number a buffer of the module.
+pub fn plan(
+    module: &Module,
+    extents: &[u64],
+    byte_alignments: &[u64],
+) -> Result<Vec<Launched>, Failure> {
+    let facts = Facts::as_required(module, extents, byte_alignments);
+    Ok(host::plan(&facts)?.into_iter().map(|planned| planned.launched).collect())
+}
+
+/// Elements of the workspace that a launch needs at these extents; none where they are more than
+/// 64 bits can say, and 0 where the module has no temporaries.
+pub fn workspace_elems(module: &Module, extents: &[u64]) -> Option<u64> {
+    match &module.workspace {
+        Some(workspace) => host::value(extents, &workspace.elems),
+        None => Some(0),
+    }
 }
 
 /// Which block [`count`] runs, and on what.
@@ -115,7 +109,7 @@ pub fn run_observed(
 pub struct Sample<'a> {
     /// One extent a label of the module.
     pub extents: &'a [u64],
-    /// For each buffer, the output last, the bytes that its address is a multiple of.
+    /// For each buffer of the module the bytes that its address is a multiple of.
     pub byte_alignments: &'a [u64],
     /// Which of the launches that the host decides on, from 0.
     pub launch: usize,
@@ -126,99 +120,45 @@ pub struct Sample<'a> {
 /// Runs one block on operands of ones, of any size because they are not kept, and counts what it
 /// asks of the memories.
 pub fn count(module: &Module, sample: &Sample<'_>) -> Result<Counts, Failure> {
-    let lengths = module
-        .buffers
-        .iter()
-        .map(|buffer| length(buffer, sample.extents))
-        .collect::<Result<Vec<u64>, HostFailure>>()?;
-    let facts = Facts {
-        module,
-        extents: sample.extents,
-        lengths: lengths.clone(),
-        byte_alignments: sample.byte_alignments.to_vec(),
+    let facts = Facts::as_required(module, sample.extents, sample.byte_alignments);
+    let planned = host::plan(&facts)?;
+    let is_there = |planned: &&Planned| sample.block < planned.launched.blocks;
+    let Some(planned) = planned.get(sample.launch).filter(is_there) else {
+        let message = format!("launch {} has no block {}", sample.launch, sample.block);
+        return Err(HostFailure { code: Code::LaunchLimit, message }.into());
     };
-    let planned = host_plan(&facts)?;
-    let launch = planned
-        .get(sample.launch)
-        .filter(|launch| sample.block < launch.blocks)
-        .ok_or_else(|| HostFailure {
-            message: format!("launch {} has no block {}", sample.launch, sample.block),
-        })?;
+    let lengths = facts.lengths.iter().zip(&facts.byte_alignments);
     let mut global: Vec<GlobalBuffer<'_>> = module
         .buffers
         .iter()
-        .zip(&lengths)
-        .zip(sample.byte_alignments)
-        .map(|((buffer, len), byte_alignment)| {
+        .zip(lengths)
+        .map(|(buffer, (len, byte_alignment))| {
             let contents = match buffer.usage {
                 BufferUse::Read => Contents::ReadNothing(*len),
                 BufferUse::Write => Contents::WriteNothing(*len),
+                BufferUse::Temp | BufferUse::Workspace => Contents::KeepNothing(*len),
             };
             GlobalBuffer::new(buffer.ident.clone(), *byte_alignment, contents)
         })
         .collect();
-    let program = compile(module, &module.kernels[launch.kernel]);
+    let program = compile(module, &module.kernels[planned.launched.kernel]);
     let mut block = Block::new(&program, &mut global);
-    let counted = block.count(sample.block, &launch.params);
+    let counted = block.count(sample.block, &planned.params);
     counted.map_err(|fault| trap(&program.name, sample.block, block.place(), *fault).into())
-}
-
-fn length(buffer: &Buffer, extents: &[u64]) -> Result<u64, HostFailure> {
-    buffer
-        .dims
-        .iter()
-        .try_fold(1_u64, |product, label| product.checked_mul(*extents.get(*label)?))
-        .ok_or_else(|| HostFailure { message: format!("`{}` is too large", buffer.name) })
-}
-
-fn host_plan(facts: &Facts<'_>) -> Result<Vec<Planned>, Failure> {
-    let asked = [
-        ("extents", "labels", facts.extents.len(), facts.module.labels.len()),
-        ("buffers given", "buffers", facts.lengths.len(), facts.module.buffers.len()),
-        ("alignments", "buffers", facts.byte_alignments.len(), facts.module.buffers.len()),
-    ];
-    for (given, wanted, n_given, n_wanted) in asked {
-        if n_given != n_wanted {
-            let message = format!("{n_given} {given} for {n_wanted} {wanted}");
-            return Err(Failure::Host(HostFailure { message }));
-        }
-    }
-    Ok(plan(facts)?)
-}
-
-fn buffers<'a>(module: &Module, arguments: &Arguments<'a>) -> Vec<GlobalBuffer<'a>> {
-    let mut inputs = arguments.inputs.iter();
-    module
-        .buffers
-        .iter()
-        .map(|buffer| {
-            let (contents, byte_alignment) = match (buffer.usage, inputs.next()) {
-                (BufferUse::Read, Some(input)) => {
-                    (Contents::Read(input.data), input.byte_alignment)
-                }
-                (BufferUse::Read, None) => (Contents::Read(&[]), 4),
-                (BufferUse::Write, _) => {
-                    let (data, written) =
-                        (vec![0.0; arguments.output_len], vec![false; arguments.output_len]);
-                    (Contents::Write { data, written }, arguments.output_byte_alignment)
-                }
-            };
-            GlobalBuffer::new(buffer.ident.clone(), byte_alignment, contents)
-        })
-        .collect()
 }
 
 fn run_launch(
     module: &Module,
-    launch: &Planned,
+    planned: &Planned,
     global: &mut [GlobalBuffer<'_>],
     block_done: &mut dyn FnMut(),
 ) -> Result<(), Trap> {
-    let program = compile(module, &module.kernels[launch.kernel]);
+    let Planned { launched, params } = planned;
+    let program = compile(module, &module.kernels[launched.kernel]);
     let mut block = Block::new(&program, global);
-    for position in 0..launch.blocks {
+    for position in 0..launched.blocks {
         block
-            .run(position, &launch.params)
+            .run(position, params)
             .map_err(|fault| trap(&program.name, position, block.place(), *fault))?;
         block_done();
     }
@@ -241,7 +181,7 @@ fn output(
     planned: &[Planned],
     global: Vec<GlobalBuffer<'_>>,
 ) -> Result<Vec<f32>, Trap> {
-    let kernel = planned.last().and_then(|launch| module.kernels.get(launch.kernel));
+    let kernel = planned.last().and_then(|last| module.kernels.get(last.launched.kernel));
     let never = |element: String| Trap {
         kernel: kernel.map_or_else(String::new, |kernel| kernel.name.clone()),
         block: None,

@@ -21,6 +21,7 @@ pub fn module(spec: &Spec, levels: &Levels) -> Result<TokenStream, syn::Error> {
     let about = about(spec);
     let texts = texts(spec, levels);
     let extents = emit::extents(&levels.module);
+    let workspace = emit::workspace(&levels.module);
     let reference = reference(&levels.module);
     let emulate = emulate(&levels.module);
     let device_half = device_half(&levels.module)?;
@@ -32,6 +33,7 @@ pub fn module(spec: &Spec, levels: &Levels) -> Result<TokenStream, syn::Error> {
         pub mod #name {
             #texts
             #extents
+            #workspace
             #reference
             #emulate
             #device_half
@@ -113,11 +115,8 @@ fn emulate(module: &Module) -> TokenStream {
 
 /// The operands' names. Lowering gives no tensor the name `extents`.
 fn operands(module: &Module) -> impl Iterator<Item = Ident> {
-    let operands = module.buffers.iter().filter(|buffer| match buffer.usage {
-        BufferUse::Read => true,
-        BufferUse::Write => false,
-    });
-    operands.map(|buffer| format_ident!("{}", buffer.ident))
+    let operands = module.given().filter(|(_, buffer)| buffer.usage == BufferUse::Read);
+    operands.map(|(_, buffer)| format_ident!("{}", buffer.ident))
 }
 
 fn extent(label: &Label) -> TokenStream {

@@ -15,6 +15,10 @@ pub enum HostExpr {
     Product(Vec<HostExpr>),
     /// The quotient by a constant, rounded up.
     CeilDiv(Box<HostExpr>, u64),
+    /// The sum; 0 when empty.
+    Sum(Vec<HostExpr>),
+    /// The next multiple of a constant.
+    RoundUp(Box<HostExpr>, u64),
 }
 
 impl HostExpr {
@@ -22,7 +26,35 @@ impl HostExpr {
     pub fn as_const(&self) -> Option<u64> {
         match self {
             HostExpr::Const(number) => Some(*number),
-            HostExpr::Extent(_) | HostExpr::Product(_) | HostExpr::CeilDiv(..) => None,
+            HostExpr::Extent(_)
+            | HostExpr::Product(_)
+            | HostExpr::CeilDiv(..)
+            | HostExpr::Sum(_)
+            | HostExpr::RoundUp(..) => None,
+        }
+    }
+
+    /// Positions of the labels whose extents it depends on, in order of first appearance.
+    pub fn labels(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        self.collect_labels(&mut found);
+        found
+    }
+
+    fn collect_labels(&self, into: &mut Vec<usize>) {
+        match self {
+            HostExpr::Const(_) => {}
+            HostExpr::Extent(label) => {
+                if !into.contains(label) {
+                    into.push(*label);
+                }
+            }
+            HostExpr::Product(parts) | HostExpr::Sum(parts) => {
+                parts.iter().for_each(|part| part.collect_labels(into));
+            }
+            HostExpr::CeilDiv(value, _) | HostExpr::RoundUp(value, _) => {
+                value.collect_labels(into);
+            }
         }
     }
 
@@ -48,6 +80,26 @@ impl HostExpr {
             (None, _) => HostExpr::CeilDiv(Box::new(self), divisor),
         }
     }
+
+    /// The sum; a number where all terms are and it fits.
+    pub fn sum(terms: impl IntoIterator<Item = HostExpr>) -> HostExpr {
+        let mut terms: Vec<HostExpr> =
+            terms.into_iter().filter(|term| term.as_const() != Some(0)).collect();
+        let folded = terms.iter().try_fold(0_u64, |sum, term| sum.checked_add(term.as_const()?));
+        match (folded, terms.len()) {
+            (Some(number), _) => HostExpr::Const(number),
+            (None, 1) => terms.remove(0),
+            (None, _) => HostExpr::Sum(terms),
+        }
+    }
+
+    /// The next multiple of a constant that is not zero.
+    pub fn round_up(self, multiple: u64) -> HostExpr {
+        match self.as_const().and_then(|number| number.checked_next_multiple_of(multiple)) {
+            Some(number) => HostExpr::Const(number),
+            None => HostExpr::RoundUp(Box::new(self), multiple),
+        }
+    }
 }
 
 /// A condition that the host can decide.
@@ -63,6 +115,8 @@ pub enum HostPred {
     Equal(HostExpr, HostExpr),
     /// The buffer's element count is this.
     LengthIs(BufferId, HostExpr),
+    /// The buffer's element count is this or more.
+    LengthAtLeast(BufferId, HostExpr),
     /// The buffer's address is a multiple of so many bytes.
     AlignedTo(BufferId, u64),
     /// All of them; true when empty.
@@ -106,6 +160,13 @@ pub enum HostError {
         /// The buffer.
         buffer: BufferId,
     },
+    /// The workspace has fewer elements than the temporaries need.
+    WorkspaceTooShort {
+        /// The workspace.
+        buffer: BufferId,
+        /// The elements it must have.
+        need: HostExpr,
+    },
     /// A grid or a coordinate of merged labels would pass its limit.
     LaunchLimit {
         /// What passes the limit, in words: `blocks in the grid`, `the extent of ab`.
@@ -132,7 +193,10 @@ pub enum HostStep {
     ReturnIf(HostPred),
     /// Takes the first arm whose condition holds; the last arm's always does.
     Select(Vec<Arm>),
-    /// Launches a kernel on the caller's stream with all buffers and the kernel's parameters.
+    /// Does the steps unless the condition holds: a temporary without elements needs no launch.
+    Unless(HostPred, Vec<HostStep>),
+    /// Launches a kernel on the caller's stream, after all earlier launches, with the buffers that
+    /// it touches and its parameters.
     Launch {
         /// Position in `Module::kernels`.
         kernel: usize,

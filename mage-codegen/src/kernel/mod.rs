@@ -17,10 +17,10 @@ pub(crate) use describe::describe;
 pub use expr::{BinOp, Expr, Pred, Ty, VarId};
 pub use host::{Arm, HostError, HostExpr, HostPred, HostStep};
 pub use module::{
-    Buffer, BufferId, BufferUse, Kernel, Label, Module, Param, Provenance, RegArray, RegId,
-    SharedArray, SharedId, Var,
+    Buffer, BufferId, BufferUse, Kernel, Label, Module, Param, Provenance, REGION_ELEMS, RegArray,
+    RegId, Region, SharedArray, SharedId, Var, Workspace,
 };
-pub use print::print;
+pub use print::{host_expr, print};
 pub use stmt::{Place, Reg, Space, Stmt, Value, Width};
 pub use verify::verify;
-pub use wording::{Piece, wording};
+pub use wording::{Piece, code, wording};

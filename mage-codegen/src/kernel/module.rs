@@ -25,8 +25,10 @@ pub struct Module {
     pub provenance: Provenance,
     /// The labels of the notation in order of first appearance; host expressions index them.
     pub labels: Vec<Label>,
-    /// Inputs in operand order, then the output.
+    /// Inputs in operand order, temporaries, the output; last the workspace, where there is one.
     pub buffers: Vec<Buffer>,
+    /// Where the temporaries lie; none where there is no temporary.
+    pub workspace: Option<Workspace>,
     /// What the host checks and launches, in order.
     pub host: Vec<HostStep>,
     /// The kernels that the host may launch.
@@ -60,14 +62,43 @@ pub struct Label {
     pub extent: Extent,
 }
 
-/// Whether a kernel reads or writes a buffer.
+/// What a buffer is to the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferUse {
-    /// Read only.
+    /// The caller's, read only.
     Read,
-    /// Every element is written exactly once; what it held before is never read.
+    /// The caller's. Every element is written exactly once; what it held before is never read.
     Write,
+    /// A part of the workspace. One launch writes every element exactly once, later ones read it.
+    Temp,
+    /// The caller's memory for all temporaries; no kernel touches it but as one of them. It has
+    /// no dimensions of its own.
+    Workspace,
 }
+
+/// The layout of the caller's memory for temporaries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// The buffer of use `Workspace`.
+    pub buffer: BufferId,
+    /// Elements it must have, or more.
+    pub elems: HostExpr,
+    /// One a temporary, in their order.
+    pub regions: Vec<Region>,
+}
+
+/// Where a temporary lies in the workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// The buffer of use `Temp`.
+    pub temp: BufferId,
+    /// Its first element, a multiple of [`REGION_ELEMS`].
+    pub first: HostExpr,
+}
+
+/// Regions begin at multiples of so many elements, 16 bytes, so that a temporary is as well
+/// aligned for four-wide accesses as the workspace.
+pub const REGION_ELEMS: u64 = 4;
 
 /// A row-major array in global memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +111,7 @@ pub struct Buffer {
     pub dims: Vec<usize>,
     /// Element type.
     pub dtype: Dtype,
-    /// Read or written.
+    /// What it is for.
     pub usage: BufferUse,
 }
 
@@ -96,7 +127,7 @@ pub struct Kernel {
     pub block_threads: u32,
     /// Blocks a multiprocessor that the compiler must keep registers for; at least 1.
     pub min_blocks: u32,
-    /// Scalar parameters, after the buffers, which are all passed, in order.
+    /// Scalar parameters, after the buffers that the body touches, in order.
     pub params: Vec<Param>,
     /// Shared memory, allocated for the block.
     pub shared: Vec<SharedArray>,
@@ -148,6 +179,32 @@ pub struct RegArray {
     pub elems: u32,
     /// Element type.
     pub dtype: Dtype,
+}
+
+impl Module {
+    /// The buffers that the caller gives, in the order of `launch`: inputs, workspace, output.
+    pub fn given(&self) -> impl Iterator<Item = (BufferId, &Buffer)> {
+        let of = |usage: BufferUse| {
+            let buffers = self.buffers.iter().enumerate();
+            buffers
+                .filter(move |(_, buffer)| buffer.usage == usage)
+                .map(|(position, buffer)| (BufferId(position), buffer))
+        };
+        of(BufferUse::Read).chain(of(BufferUse::Workspace)).chain(of(BufferUse::Write))
+    }
+
+    /// The caller's buffer that holds a buffer: the workspace for a temporary, else itself.
+    pub fn memory_of(&self, buffer: BufferId) -> BufferId {
+        let holds =
+            |workspace: &&Workspace| workspace.regions.iter().any(|region| region.temp == buffer);
+        self.workspace.as_ref().filter(holds).map_or(buffer, |workspace| workspace.buffer)
+    }
+
+    /// Where a temporary begins in the workspace; none for any other buffer.
+    pub fn first_elem(&self, temp: BufferId) -> Option<&HostExpr> {
+        let regions = self.workspace.iter().flat_map(|workspace| &workspace.regions);
+        regions.into_iter().find(|region| region.temp == temp).map(|region| &region.first)
+    }
 }
 
 impl Kernel {

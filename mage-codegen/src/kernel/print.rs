@@ -8,7 +8,7 @@ mod stmt;
 use mage_einsum::index::{Dtype, Extent};
 
 use super::walk::{self, Constant};
-use super::{BufferUse, Kernel, Module};
+use super::{BufferId, BufferUse, HostExpr, Kernel, Module};
 
 /// The whole module.
 pub fn print(module: &Module) -> String {
@@ -21,15 +21,8 @@ pub fn print(module: &Module) -> String {
         };
         out.line(1, &format!("extent {}: {extent}", label.name));
     }
-    for buffer in &module.buffers {
-        let usage = match buffer.usage {
-            BufferUse::Read => "reads",
-            BufferUse::Write => "writes",
-        };
-        let dims: Vec<&str> =
-            buffer.dims.iter().map(|label| module.labels[*label].name.as_str()).collect();
-        let (name, dims) = (&buffer.ident, dims.join(", "));
-        out.line(1, &format!("{usage} {name}: {}[{dims}]", dtype(buffer.dtype)));
+    for position in 0..module.buffers.len() {
+        out.line(1, &buffer(module, BufferId(position)));
     }
     out.line(0, "");
     out.line(0, "host");
@@ -39,6 +32,33 @@ pub fn print(module: &Module) -> String {
         print_kernel(&mut out, module, kernel);
     }
     out.text
+}
+
+/// A host value, as in `round_up(i * k, 4)`.
+pub fn host_expr(module: &Module, value: &HostExpr) -> String {
+    host::expr(module, value)
+}
+
+fn buffer(module: &Module, id: BufferId) -> String {
+    let buffer = &module.buffers[id.0];
+    let dims: Vec<&str> =
+        buffer.dims.iter().map(|label| module.labels[*label].name.as_str()).collect();
+    let (name, dims, dtype) = (&buffer.ident, dims.join(", "), dtype(buffer.dtype));
+    let shown = |expr: Option<&HostExpr>| {
+        expr.map_or_else(|| "?".to_string(), |expr| host::expr(module, expr))
+    };
+    match buffer.usage {
+        BufferUse::Read => format!("reads {name}: {dtype}[{dims}]"),
+        BufferUse::Write => format!("writes {name}: {dtype}[{dims}]"),
+        BufferUse::Temp => {
+            let first = shown(module.first_elem(id));
+            format!("keeps {name}: {dtype}[{dims}] in the workspace from {first}")
+        }
+        BufferUse::Workspace => {
+            let elems = shown(module.workspace.as_ref().map(|workspace| &workspace.elems));
+            format!("has {name}: {dtype}[{elems}]")
+        }
+    }
 }
 
 fn print_kernel(out: &mut Lines, module: &Module, kernel: &Kernel) {

@@ -7,7 +7,9 @@ mod expr;
 use std::collections::BTreeSet;
 
 use super::walk;
-use super::{BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module};
+use super::{
+    BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module, Workspace,
+};
 
 /// Whether the module is well formed; otherwise the first mistake and its place.
 pub fn verify(module: &Module) -> Result<(), String> {
@@ -20,11 +22,33 @@ pub fn verify(module: &Module) -> Result<(), String> {
                 .map_err(|why| format!("buffer `{}`: {why}", buffer.name))?;
         }
     }
+    workspace(module).map_err(|why| format!("workspace: {why}"))?;
     steps(module, &module.host).map_err(|why| format!("host: {why}"))?;
     for kernel in &module.kernels {
         verify_kernel(module, kernel).map_err(|why| format!("kernel `{}`: {why}", kernel.name))?;
     }
     Ok(())
+}
+
+/// Every temporary has its region, and there is a workspace exactly for them.
+fn workspace(module: &Module) -> Result<(), String> {
+    let of = |wanted: BufferUse| -> Vec<BufferId> {
+        let buffers = (0..module.buffers.len()).map(BufferId);
+        buffers.filter(|id| module.buffers[id.0].usage == wanted).collect()
+    };
+    let (temps, workspaces) = (of(BufferUse::Temp), of(BufferUse::Workspace));
+    let Some(Workspace { buffer, elems, regions }) = &module.workspace else {
+        let none = temps.is_empty() && workspaces.is_empty();
+        return if none { Ok(()) } else { Err("a temporary has no place".to_string()) };
+    };
+    if workspaces != [*buffer] {
+        return Err(format!("{buffer:?} is not the one workspace"));
+    }
+    if temps != regions.iter().map(|region| region.temp).collect::<Vec<_>>() {
+        return Err("the regions are not those of the temporaries".to_string());
+    }
+    regions.iter().try_for_each(|region| host_expr(module, &region.first))?;
+    host_expr(module, elems)
 }
 
 fn unique<'a>(what: &str, names: impl Iterator<Item = &'a String>) -> Result<(), String> {
@@ -61,6 +85,11 @@ fn verify_kernel(module: &Module, kernel: &Kernel) -> Result<(), String> {
     for param in &kernel.params {
         host_expr(module, &param.value)?;
     }
+    let directions = walk::buffers(kernel);
+    let is_other = |(id, way): &(BufferId, walk::Direction)| directions.get(id) != Some(way);
+    if let Some((id, _)) = walk::accesses(kernel).into_iter().find(is_other) {
+        return Err(format!("{id:?} is both read and written"));
+    }
     body::verify(module, kernel)
 }
 
@@ -72,6 +101,10 @@ fn steps(module: &Module, list: &[HostStep]) -> Result<(), String> {
                 host_error(module, error)?;
             }
             HostStep::ReturnIf(condition) => host_pred(module, condition)?,
+            HostStep::Unless(condition, inner) => {
+                host_pred(module, condition)?;
+                steps(module, inner)?;
+            }
             HostStep::Select(arms) => {
                 for arm in arms {
                     host_pred(module, &arm.eligible)?;
@@ -106,7 +139,7 @@ fn host_pred(module: &Module, condition: &HostPred) -> Result<(), String> {
             host_expr(module, left)?;
             host_expr(module, right)
         }
-        HostPred::LengthIs(buffer, expr) => {
+        HostPred::LengthIs(buffer, expr) | HostPred::LengthAtLeast(buffer, expr) => {
             buffer_exists(module, *buffer)?;
             host_expr(module, expr)
         }
@@ -131,6 +164,10 @@ fn host_error(module: &Module, error: &HostError) -> Result<(), String> {
         HostError::SizeOverflow { buffer } | HostError::LengthMismatch { buffer } => {
             buffer_exists(module, *buffer)
         }
+        HostError::WorkspaceTooShort { buffer, need } => {
+            buffer_exists(module, *buffer)?;
+            host_expr(module, need)
+        }
         HostError::LaunchLimit { need, .. } => host_expr(module, need),
     }
 }
@@ -139,10 +176,10 @@ fn host_expr(module: &Module, expr: &HostExpr) -> Result<(), String> {
     match expr {
         HostExpr::Const(_) => Ok(()),
         HostExpr::Extent(label) => label_exists(module, *label),
-        HostExpr::Product(factors) => {
-            factors.iter().try_for_each(|factor| host_expr(module, factor))
+        HostExpr::Product(parts) | HostExpr::Sum(parts) => {
+            parts.iter().try_for_each(|part| host_expr(module, part))
         }
-        HostExpr::CeilDiv(value, divisor) => {
+        HostExpr::CeilDiv(value, divisor) | HostExpr::RoundUp(value, divisor) => {
             divides(*divisor)?;
             host_expr(module, value)
         }

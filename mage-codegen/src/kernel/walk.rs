@@ -1,9 +1,9 @@
 //! Walks over kernels: what the text form and the source must know of a kernel as a whole before
 //! they print the first line, such as the constants it names.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Expr, Kernel, Place, Pred, Reg, RegId, Stmt, Ty, Value, VarId};
+use super::{BufferId, Expr, Kernel, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value, VarId};
 
 /// A named number of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +14,41 @@ pub struct Constant {
     pub ty: Ty,
     /// Its value; fits the type.
     pub value: u64,
+}
+
+/// Which way an access moves elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From memory to registers.
+    Load,
+    /// From registers to memory.
+    Store,
+}
+
+/// The buffers that a kernel touches, each in the one direction that `verify` allows it.
+pub fn buffers(kernel: &Kernel) -> BTreeMap<BufferId, Direction> {
+    accesses(kernel).into_iter().collect()
+}
+
+/// Every access of a kernel to a buffer.
+pub fn accesses(kernel: &Kernel) -> Vec<(BufferId, Direction)> {
+    let global = |place: &Place, direction: Direction| match place.space {
+        Space::Global(buffer) => Some((buffer, direction)),
+        Space::Shared(_) => None,
+    };
+    let access = |stmt: &Stmt| match stmt {
+        Stmt::Load { from, .. } => global(from, Direction::Load),
+        Stmt::Store { to, .. } => global(to, Direction::Store),
+        Stmt::Let { .. }
+        | Stmt::Assign { .. }
+        | Stmt::Fill { .. }
+        | Stmt::For { .. }
+        | Stmt::If { .. }
+        | Stmt::Barrier
+        | Stmt::Compute { .. }
+        | Stmt::ShuffleXor { .. } => None,
+    };
+    statements(&kernel.body).into_iter().filter_map(access).collect()
 }
 
 /// The named constants of a kernel in order of first appearance.

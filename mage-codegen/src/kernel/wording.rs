@@ -2,6 +2,8 @@
 //! in the numbers, and for `emit`, which prints them as a `format!`. It comes after the host's
 //! types and decides nothing.
 
+use mage_einsum::diagnostic::Code;
+
 use super::{Buffer, BufferId, BufferUse, HostError, HostExpr, Module};
 
 /// A part of a message.
@@ -37,8 +39,33 @@ pub fn wording(module: &Module, error: &HostError) -> Vec<Piece> {
         ],
         HostError::SizeOverflow { buffer } => size_overflow(module, *buffer),
         HostError::LengthMismatch { buffer } => length_mismatch(module, *buffer),
+        HostError::WorkspaceTooShort { buffer, need } => workspace_too_short(*buffer, need),
         HostError::LaunchLimit { what, need, limit } => launch_limit(module, what, need, *limit),
     }
+}
+
+/// The code under which `error` is documented.
+pub fn code(error: &HostError) -> Code {
+    match error {
+        HostError::ExtentLimit { .. } | HostError::SizeOverflow { .. } => Code::SizeOverflow,
+        HostError::FixedExtent { .. } | HostError::ExtentMismatch { .. } => Code::ExtentMismatch,
+        HostError::LengthMismatch { .. } | HostError::WorkspaceTooShort { .. } => {
+            Code::LengthMismatch
+        }
+        HostError::LaunchLimit { .. } => Code::LaunchLimit,
+    }
+}
+
+fn workspace_too_short(buffer: BufferId, need: &HostExpr) -> Vec<Piece> {
+    vec![
+        text("the workspace has ".to_string()),
+        Piece::Length(buffer),
+        text(" elements but needs ".to_string()),
+        Piece::Value(need.clone()),
+        text(" (".to_string()),
+        Piece::Value(HostExpr::product([need.clone(), HostExpr::Const(4)])),
+        text(" bytes)".to_string()),
+    ]
 }
 
 fn size_overflow(module: &Module, buffer: BufferId) -> Vec<Piece> {
@@ -80,8 +107,7 @@ fn launch_limit(module: &Module, what: &str, need: &HostExpr, limit: u64) -> Vec
         Piece::Value(need.clone()),
         text(format!(", limit {limit}")),
     ];
-    let mut labels = Vec::new();
-    labels_in(need, &mut labels);
+    let labels = need.labels();
     for (position, label) in labels.iter().enumerate() {
         let opening = if position == 0 { " (" } else { ", " };
         pieces.push(text(format!("{opening}label {} is ", label_name(module, *label))));
@@ -110,19 +136,6 @@ fn extents_of(module: &Module, buffer: BufferId) -> Vec<Piece> {
     pieces
 }
 
-fn labels_in(expr: &HostExpr, into: &mut Vec<usize>) {
-    match expr {
-        HostExpr::Const(_) => {}
-        HostExpr::Extent(label) => {
-            if !into.contains(label) {
-                into.push(*label);
-            }
-        }
-        HostExpr::Product(factors) => factors.iter().for_each(|factor| labels_in(factor, into)),
-        HostExpr::CeilDiv(value, _) => labels_in(value, into),
-    }
-}
-
 fn text(words: String) -> Piece {
     Piece::Text(words)
 }
@@ -140,6 +153,8 @@ fn named(buffer: &Buffer) -> String {
     match buffer.usage {
         BufferUse::Read => format!("operand `{}`", buffer.name),
         BufferUse::Write => format!("output `{}`", buffer.name),
+        BufferUse::Temp => format!("temporary `{}`", buffer.name),
+        BufferUse::Workspace => "the workspace".to_string(),
     }
 }
 

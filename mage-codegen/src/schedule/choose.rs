@@ -23,13 +23,23 @@ const PER_OUTPUT_THREADS: u32 = 256;
 /// device, `BadOption` for an unknown device.
 pub fn choose(program: &Program, options: &Options) -> Result<Schedule, Diagnostics> {
     let device = chosen_device(options)?;
-    let canonical = index::merge(program);
+    let (paired, path) = index::pairs(program, options)?;
+    let taken = options.path.is_some() || widest(&paired) < widest(program);
+    let canonical = index::merge(if taken { &paired } else { program });
+    let path = taken.then_some(path);
+    tile_has_use(&canonical, options)?;
     let mut launches = Vec::new();
     for (statement_idx, statement) in canonical.statements.iter().enumerate() {
         launches.push(choose_launch(&canonical, statement_idx, statement, options, device)?);
     }
     let name = options.name.clone().unwrap_or_else(|| name(program, options.tile.as_ref()));
-    Ok(Schedule { program: canonical, name, options: options.print(), device, launches })
+    Ok(Schedule { program: canonical, path, name, options: options.print(), device, launches })
+}
+
+/// Modes of the statement that has the most. A path is worth its temporaries where it lowers this
+/// number: then its sums are shorter by a whole extent. Elsewhere one kernel takes all factors.
+fn widest(program: &Program) -> usize {
+    program.statements.iter().map(|statement| statement.roles.len()).max().unwrap_or(0)
 }
 
 fn chosen_device(options: &Options) -> Result<&'static Device, Diagnostics> {
@@ -44,6 +54,17 @@ fn chosen_device(options: &Options) -> Result<&'static Device, Diagnostics> {
     })
 }
 
+/// A tile is for the statements that have M and N; where none has, it is refused.
+fn tile_has_use(program: &Program, options: &Options) -> Result<(), Diagnostics> {
+    let missing: Option<Vec<String>> = program.statements.iter().map(missing_for_tiles).collect();
+    let (Some(tile), Some(mut missing)) = (&options.tile, missing) else {
+        return Ok(());
+    };
+    missing.dedup();
+    let refusal = tile_refused(tile, &missing.join("; "));
+    Err(located(refusal, options, "tile").into())
+}
+
 fn choose_launch(
     program: &Program,
     statement_idx: usize,
@@ -53,15 +74,9 @@ fn choose_launch(
 ) -> Result<Launch, Diagnostics> {
     match missing_for_tiles(statement) {
         None => choose_tiled(program, statement_idx, options, device),
-        Some(missing) => {
-            if let Some(tile) = &options.tile {
-                let refusal = tile_refused(tile, &missing);
-                return Err(located(refusal, options, "tile").into());
-            }
-            Ok(choose_transpose(program, statement_idx, statement)
-                .or_else(|| choose_reduction(program, statement_idx, statement, device))
-                .unwrap_or_else(|| per_output(statement_idx, &missing)))
-        }
+        Some(missing) => Ok(choose_transpose(program, statement_idx, statement)
+            .or_else(|| choose_reduction(program, statement_idx, statement, device))
+            .unwrap_or_else(|| per_output(statement_idx, &missing))),
     }
 }
 
@@ -91,11 +106,8 @@ fn missing_for_tiles(statement: &Statement) -> Option<String> {
 }
 
 fn tile_refused(tile: &Tile, missing: &str) -> Diagnostic {
-    Diagnostic::option(
-        Code::BadTile,
-        format!("`tile = {tile}` has no M and N to set: {missing}"),
-    )
-    .help("leave `tile` out")
+    Diagnostic::option(Code::BadTile, format!("`tile = {tile}` has no M and N to set: {missing}"))
+        .help("leave `tile` out")
 }
 
 fn per_output(statement_idx: usize, missing: &str) -> Launch {

@@ -65,9 +65,9 @@ fn map_of(shape: TileShape, elems: [u32; 2]) -> ThreadMap {
 /// Lanes of a warp, nearest to square first: the fewer distinct shared elements a warp reads, the
 /// more each read is broadcast.
 fn warp_shape(places: [u32; 2]) -> Option<[u32; 2]> {
-    [[4, 8], [8, 4], [2, 16], [16, 2], [1, 32], [32, 1]].into_iter().find(|lanes| {
-        places[0].is_multiple_of(lanes[0]) && places[1].is_multiple_of(lanes[1])
-    })
+    [[4, 8], [8, 4], [2, 16], [16, 2], [1, 32], [32, 1]]
+        .into_iter()
+        .find(|lanes| places[0].is_multiple_of(lanes[0]) && places[1].is_multiple_of(lanes[1]))
 }
 
 fn fits(shape: TileShape, map: &ThreadMap, device: &Device) -> Result<(), String> {
@@ -79,8 +79,9 @@ fn fits(shape: TileShape, map: &ThreadMap, device: &Device) -> Result<(), String
         return Err(format!("{threads} threads a block, limit {limit}"));
     }
     let needed = Resources::registers(map, shape.sides, shape.contracted);
-    let limit = (device.capability.sm_registers / map.block_threads().next_multiple_of(WARP_THREADS))
-        .min(device.capability.thread_registers);
+    let limit = (device.capability.sm_registers
+        / map.block_threads().next_multiple_of(WARP_THREADS))
+    .min(device.capability.thread_registers);
     if needed > limit {
         let threads = map.block_threads();
         return Err(format!(

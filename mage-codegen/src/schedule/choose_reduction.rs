@@ -164,7 +164,8 @@ fn reasons(
     splits: &[Reasoned],
 ) -> Vec<Reason> {
     let name = &program.mode(reduction.lane_mode).name;
-    let reason = |decision: String, because: &str| Reason { decision, because: because.to_string() };
+    let reason =
+        |decision: String, because: &str| Reason { decision, because: because.to_string() };
     let because = match (reduction.lanes, strided(statement, reduction.lane_mode)) {
         (Lanes::Terms, 0) => "it is summed, and contiguous in every operand that has it",
         (Lanes::Outputs, 0) => "it is kept, and contiguous in every operand that has it",

@@ -267,8 +267,7 @@ impl<'p> Groups<'p> {
         threads: &ThreadMap,
         shape: TileShape,
     ) -> Vec<Variant> {
-        let narrow =
-            Variant { kind: VariantKind::Narrow, load_elems: [1, 1], store_elems: 1 };
+        let narrow = Variant { kind: VariantKind::Narrow, load_elems: [1, 1], store_elems: 1 };
         let load_elems = [row, col].map(|side| {
             let walked = match side.staging.along {
                 Along::Side => side.tile,

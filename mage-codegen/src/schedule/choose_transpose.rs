@@ -21,15 +21,13 @@ pub fn choose_transpose(
 ) -> Option<Launch> {
     let factors = statement.factors();
     let [factor] = factors.as_slice() else { return None };
-    let has_diagonal = (1..factor.modes.len())
-        .any(|place| factor.modes[..place].contains(&factor.modes[place]));
+    let has_diagonal =
+        (1..factor.modes.len()).any(|place| factor.modes[..place].contains(&factor.modes[place]));
     let (load, store) = (*factor.modes.last()?, *statement.target.modes.last()?);
     if has_diagonal || !statement.reduced.is_empty() || load == store {
         return None;
     }
-    let is_small = |mode: ModeId| {
-        matches!(program.mode(mode).extent, Extent::Fixed(extent) if extent < LEAST_EXTENT)
-    };
+    let is_small = |mode: ModeId| matches!(program.mode(mode).extent, Extent::Fixed(extent) if extent < LEAST_EXTENT);
     if is_small(load) || is_small(store) {
         return None;
     }

@@ -23,8 +23,6 @@ pub use reduction::{Lanes, Range, Reduction, Split};
 pub use resources::Resources;
 pub use strategy::{Launch, PerOutput, Reason, Schedule, Strategy};
 pub use thread_map::{Element, ThreadMap};
-pub use tiled::{
-    Along, BatchTile, Contracted, Side, Staging, Tail, Tiled, Variant, VariantKind,
-};
+pub use tiled::{Along, BatchTile, Contracted, Side, Staging, Tail, Tiled, Variant, VariantKind};
 pub use transpose::{TileSide, Transpose};
 pub use verify::verify;

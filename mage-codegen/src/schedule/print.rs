@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use mage_einsum::index::{ModeId, Program, Statement};
+use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
     Along, Lanes, Launch, PerOutput, Reduction, Schedule, Side, Split, Strategy, Tail, Tiled,
@@ -13,6 +13,9 @@ use super::{
 /// The whole schedule, as snapshots and `mage explain` show it.
 pub fn print(schedule: &Schedule) -> String {
     let mut text = format!("schedule {} for {}\n", schedule.name, schedule.device.name);
+    if let Some(path) = &schedule.path {
+        let _ = write!(text, "\n{}", path.print(|_| None));
+    }
     for launch in &schedule.launches {
         let _ = writeln!(text, "\n{}", nest(schedule, launch));
         text.push_str("why\n");
@@ -28,6 +31,9 @@ pub fn nest(schedule: &Schedule, launch: &Launch) -> String {
     let program = &schedule.program;
     let statement = &program.statements[launch.statement];
     let mut nest = Nest { program, text: String::new(), depth: 0 };
+    if program.statements.len() > 1 {
+        nest.line(&format!("step {}: {}", launch.statement, index::print_line(program, statement)));
+    }
     match &launch.strategy {
         Strategy::Tiled(tiled) => nest.tiled(statement, tiled),
         Strategy::Transpose(transpose) => nest.transpose(statement, transpose),
@@ -120,7 +126,10 @@ impl Nest<'_> {
         };
         let along = along.map_or("nothing", |mode| self.name(mode));
         let rows = side.staging.row_elems;
-        format!("stage   {tensor} as {place}, rows of {rows}, loaded along {along}, {} stages", tiled.stages)
+        format!(
+            "stage   {tensor} as {place}, rows of {rows}, loaded along {along}, {} stages",
+            tiled.stages
+        )
     }
 
     fn threads(&mut self, tiled: &Tiled) {
@@ -218,7 +227,10 @@ impl Nest<'_> {
             Lanes::Outputs => {
                 self.grid(&reduction.outer);
                 self.open(&format!("grid    {lane_mode} in tiles of {outputs}, tail predicated"));
-                self.open(&format!("lanes   {} of {lane_mode}", reduction.output_lanes(split, kind)));
+                self.open(&format!(
+                    "lanes   {} of {lane_mode}",
+                    reduction.output_lanes(split, kind)
+                ));
             }
         }
         self.open(&format!("threads {threads} of {terms}"));

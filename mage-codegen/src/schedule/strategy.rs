@@ -1,6 +1,6 @@
 //! A schedule and the strategies it can choose from.
 
-use mage_einsum::index::Program;
+use mage_einsum::index::{PathReport, Program};
 
 use super::{Reduction, Tiled, Transpose};
 use crate::device::Device;
@@ -10,6 +10,9 @@ use crate::device::Device;
 pub struct Schedule {
     /// The canonical program, with adjacent modes merged; the levels below read nothing above.
     pub program: Program,
+    /// How the product became a sequence of pairs, and what that costs; `None` where one launch
+    /// takes it as written.
+    pub path: Option<PathReport>,
     /// A Rust identifier for the whole, from the option `name` or from notation and tile.
     pub name: String,
     /// The options as text, kept for headers.
@@ -18,6 +21,22 @@ pub struct Schedule {
     pub device: &'static Device,
     /// One a statement.
     pub launches: Vec<Launch>,
+}
+
+impl Schedule {
+    /// The entry name of a launch's kernel, or what it begins with where the launch has several:
+    /// each then adds its own `parts`, such as `wide`.
+    pub fn kernel_name<'n>(
+        &self,
+        launch: &Launch,
+        parts: impl IntoIterator<Item = &'n str>,
+    ) -> String {
+        let mut name = self.name.clone();
+        if self.launches.len() > 1 {
+            name.push_str(&format!("_step{}", launch.statement));
+        }
+        parts.into_iter().fold(name, |name, part| format!("{name}_{part}"))
+    }
 }
 
 /// One kernel launch (or one of several variants of it).

@@ -95,9 +95,7 @@ fn tiled_modes(tiled: &Tiled) -> Vec<ModeId> {
     let mut mapped: Vec<ModeId> = vec![tiled.row.mode, tiled.col.mode];
     mapped.extend(tiled.contracted.mode);
     mapped.extend(tiled.batch.mode);
-    for outer in
-        [&tiled.row.outer, &tiled.col.outer, &tiled.contracted.outer, &tiled.batch.outer]
-    {
+    for outer in [&tiled.row.outer, &tiled.col.outer, &tiled.contracted.outer, &tiled.batch.outer] {
         mapped.extend(outer);
     }
     mapped

@@ -155,6 +155,7 @@ pub fn module(labels: &[&str], tensors: &[&[usize]], blocks: HostExpr, kernel: K
                 usage: if position == last { BufferUse::Write } else { BufferUse::Read },
             })
             .collect(),
+        workspace: None,
         host: vec![HostStep::Launch { kernel: 0, blocks }],
         kernels: vec![kernel],
     }
@@ -172,5 +173,13 @@ pub fn run_aligned(
     output_len: usize,
 ) -> Result<Run, Failure> {
     let inputs: Vec<Input> = inputs.iter().map(|data| Input { data, byte_alignment: 16 }).collect();
-    run(module, &Arguments { extents, inputs: &inputs, output_len, output_byte_alignment: 16 })
+    let arguments = Arguments {
+        extents,
+        inputs: &inputs,
+        output_len,
+        output_byte_alignment: 16,
+        workspace_len: None,
+        workspace_byte_alignment: 16,
+    };
+    run(module, &arguments)
 }

@@ -17,6 +17,8 @@ fn trap_of(module: &Module, byte_alignment: u64) -> Result<Trap, String> {
         inputs: &inputs,
         output_len: 64,
         output_byte_alignment: byte_alignment,
+        workspace_len: None,
+        workspace_byte_alignment: byte_alignment,
     };
     match run(module, &arguments) {
         Err(Failure::Trap(trap)) => Ok(trap),

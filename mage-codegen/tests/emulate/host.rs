@@ -88,7 +88,7 @@ fn counts_of_arguments_are_checked() {
     let failure = run_aligned(&copy(), &[2, 3], &[vec![0.0; 2]], 2).unwrap_err();
     assert_eq!(failure.to_string(), "2 extents for 1 labels");
     let failure = run_aligned(&copy(), &[2], &[], 2).unwrap_err();
-    assert_eq!(failure.to_string(), "1 buffers given for 2 buffers");
+    assert_eq!(failure.to_string(), "0 operands for 1 inputs");
 }
 
 fn selecting() -> Module {

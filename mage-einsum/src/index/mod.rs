@@ -15,7 +15,7 @@ mod path;
 pub use lower::lower;
 pub use merge::merge;
 pub use path::{Count, Order, PathReport, PathStep, pairs};
-pub use print::{print, print_statement};
+pub use print::{print, print_line, print_statement};
 pub use program::{
     Access, Dtype, Expr, Extent, Mode, ModeId, Part, Program, Role, SameExtent, Statement, Tensor,
     TensorId, TensorKind,

@@ -21,19 +21,19 @@ pub fn print(program: &Program) -> String {
             }
             rows.push(row);
         }
-        format!("{}\n\n{}", statement_text(program, statement), table(&rows))
+        format!("{}\n\n{}", print_line(program, statement), table(&rows))
     };
     program.statements.iter().map(block).collect::<Vec<_>>().join("\n")
 }
 
-/// Prints only the statements, `out[i,j] = sum(k) A[i,k] * B[k,j]`, with `; ` between several.
+/// Prints only the statements, `out[i,j] = sum(k) A[i,k] * B[k,j]`.
 pub fn print_statement(program: &Program) -> String {
-    let lines = program.statements.iter().map(|statement| statement_text(program, statement));
+    let lines = program.statements.iter().map(|statement| print_line(program, statement));
     lines.collect::<Vec<_>>().join("; ")
 }
 
-/// One statement of `program`.
-pub(super) fn statement_text(program: &Program, statement: &Statement) -> String {
+/// Prints one statement of `program`.
+pub fn print_line(program: &Program, statement: &Statement) -> String {
     let factors: Vec<String> =
         statement.factors().into_iter().map(|factor| access(program, factor)).collect();
     let sum = match statement.reduced.as_slice() {

@@ -25,7 +25,7 @@ fn statement(statement: &Statement) -> Vec<Diagnostic> {
     let output: Vec<&Label> = statement.target.labels.iter().collect();
     let mut mistakes = output_labels(&output, &inputs);
     mistakes.extend(reductions(&statement.reduced, &output, &inputs));
-    mistakes.extend(unbound_modes(statement, &output));
+    mistakes.extend(unbound_modes(statement, &output, &inputs));
     mistakes.extend(tensors(statement));
     mistakes
 }
@@ -87,15 +87,21 @@ fn reductions(reduced: &[Label], output: &[&Label], inputs: &[&Label]) -> Vec<Di
     mistakes
 }
 
-/// Each label of a factor is in the output or reduced; a label is told once.
-fn unbound_modes(statement: &Statement, output: &[&Label]) -> Vec<Diagnostic> {
+/// Each label of a factor is in the output or reduced; a label is told once. One that the output
+/// has in the other case was told as the output's mistake.
+fn unbound_modes(statement: &Statement, output: &[&Label], inputs: &[&Label]) -> Vec<Diagnostic> {
+    let is_misspelt = |name: &str| {
+        let mut unknown = output.iter().filter(|label| !has(inputs, &label.name));
+        unknown.any(|label| label.name.eq_ignore_ascii_case(name))
+    };
     let reduced: Vec<&Label> = statement.reduced.iter().collect();
     let mut told: Vec<&Label> = Vec::new();
     let mut mistakes = Vec::new();
     for (operand_idx, factor) in statement.factors.iter().enumerate() {
         for (position, label) in factor.labels.iter().enumerate() {
             let name = &label.name;
-            if has(output, name) || has(&reduced, name) || has(&told, name) {
+            let is_bound = has(output, name) || has(&reduced, name);
+            if is_bound || has(&told, name) || is_misspelt(name) {
                 continue;
             }
             told.push(label);

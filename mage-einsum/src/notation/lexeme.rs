@@ -86,6 +86,11 @@ fn is_strange(character: char) -> bool {
 }
 
 fn mistake(slip: Slip, written: &str, span: Span) -> Diagnostic {
+    let strange_help = if written.chars().all(char::is_whitespace) {
+        "write an ASCII space"
+    } else {
+        STRANGE_HELP
+    };
     let written = written.escape_debug();
     let (code, message, help) = match slip {
         Slip::Dots => (Code::BadEllipsis, format!("`{written}` is not an ellipsis"), "write `...`"),
@@ -94,7 +99,7 @@ fn mistake(slip: Slip, written: &str, span: Span) -> Diagnostic {
         }
         Slip::ArrowLike => (Code::BadChar, format!("`{written}` is not the arrow"), "write `->`"),
         Slip::Strange => {
-            (Code::BadChar, format!("`{written}` is not part of einsum notation"), STRANGE_HELP)
+            (Code::BadChar, format!("`{written}` is not part of einsum notation"), strange_help)
         }
     };
     Diagnostic::new(code, message).at(span).place(format!("byte {}", span.start)).help(help)

@@ -3,6 +3,7 @@
 use super::{Access, Block, Fault, Mask, Memory, Register, Where};
 use crate::emulate::index::Operand;
 use crate::kernel::Width;
+use crate::kernel::walk::Direction;
 
 impl<'p> Block<'p, '_, '_> {
     pub(super) fn load(
@@ -142,10 +143,4 @@ impl<'p> Block<'p, '_, '_> {
             }
         }
     }
-}
-
-#[derive(Clone, Copy)]
-enum Direction {
-    Load,
-    Store,
 }

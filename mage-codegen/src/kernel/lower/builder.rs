@@ -277,7 +277,8 @@ fn retain(body: &mut Vec<Stmt>, used: &BTreeSet<VarId>) -> bool {
             | Stmt::Barrier
             | Stmt::Load { .. }
             | Stmt::Store { .. }
-            | Stmt::Compute { .. } => {}
+            | Stmt::Compute { .. }
+            | Stmt::ShuffleXor { .. } => {}
         }
     }
     changed
@@ -301,12 +302,12 @@ pub fn all(preds: Vec<Pred>) -> Option<Pred> {
 /// A mode's extent on the host: the product of its labels' extents.
 pub fn host_extent(program: &Program, names: &Names, mode: ModeId) -> HostExpr {
     let labels = names.labels_of(program, mode);
-    HostExpr::product(labels.zip(&program.mode(mode).parts).map(|(label, part)| {
-        match part.extent {
+    HostExpr::product(labels.zip(&program.mode(mode).parts).map(
+        |(label, part)| match part.extent {
             Extent::Fixed(extent) => HostExpr::Const(u64::from(extent)),
             Extent::Runtime => HostExpr::Extent(label),
-        }
-    }))
+        },
+    ))
 }
 
 /// The buffer of a tensor: buffers stand in the order of tensors.

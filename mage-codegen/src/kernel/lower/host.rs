@@ -5,8 +5,8 @@ use mage_einsum::index::{Extent, TensorKind};
 
 use super::builder::host_extent;
 use super::names::Names;
-use crate::kernel::{BufferId, HostError, HostExpr, HostPred, HostStep, Module};
-use crate::schedule::{Schedule, Strategy};
+use crate::kernel::{BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Module};
+use crate::schedule::{Launch, Schedule, Strategy};
 
 /// Largest extent of a mode in a kernel with 32-bit coordinates: coordinates run up to one tile
 /// past the extent, and a tile is far below 2^31.
@@ -38,18 +38,7 @@ pub fn checks(schedule: &Schedule, module: &Module) -> Vec<HostStep> {
         });
     }
     for position in 0..module.buffers.len() {
-        let buffer = BufferId(position);
-        let elems = elems(module, buffer);
-        if elems.as_const().is_none_or(|number| number > BUFFER_ELEMS) {
-            steps.push(HostStep::Require {
-                that: HostPred::AtMost(elems.clone(), BUFFER_ELEMS),
-                error: HostError::SizeOverflow { buffer },
-            });
-        }
-        steps.push(HostStep::Require {
-            that: HostPred::LengthIs(buffer, elems),
-            error: HostError::LengthMismatch { buffer },
-        });
+        steps.extend(length(module, BufferId(position)));
     }
     for (tensor, _) in schedule.program.tensors_of(TensorKind::Output) {
         let elems = elems(module, BufferId(tensor.0));
@@ -58,6 +47,49 @@ pub fn checks(schedule: &Schedule, module: &Module) -> Vec<HostStep> {
         }
     }
     steps
+}
+
+/// The checks of one buffer's element count.
+fn length(module: &Module, buffer: BufferId) -> Vec<HostStep> {
+    if let Some(workspace) = module.workspace.as_ref().filter(|known| known.buffer == buffer) {
+        let need = workspace.elems.clone();
+        return vec![HostStep::Require {
+            that: HostPred::LengthAtLeast(buffer, need.clone()),
+            error: HostError::WorkspaceTooShort { buffer, need },
+        }];
+    }
+    let mut steps = Vec::new();
+    let elems = elems(module, buffer);
+    if elems.as_const().is_none_or(|number| number > BUFFER_ELEMS) {
+        steps.push(HostStep::Require {
+            that: HostPred::AtMost(elems.clone(), BUFFER_ELEMS),
+            error: HostError::SizeOverflow { buffer },
+        });
+    }
+    if module.buffers[buffer.0].usage != BufferUse::Temp {
+        steps.push(HostStep::Require {
+            that: HostPred::LengthIs(buffer, elems),
+            error: HostError::LengthMismatch { buffer },
+        });
+    }
+    steps
+}
+
+/// The steps that start a launch, left out where they would write a temporary that has no
+/// elements. An output without elements has ended `launch` before.
+pub fn unless_empty(
+    schedule: &Schedule,
+    launch: &Launch,
+    module: &Module,
+    steps: Vec<HostStep>,
+) -> Vec<HostStep> {
+    let target = BufferId(schedule.program.statements[launch.statement].target.tensor.0);
+    let elems = elems(module, target);
+    let never_empty = elems.as_const().is_some_and(|number| number > 0);
+    if module.buffers[target.0].usage != BufferUse::Temp || never_empty {
+        return steps;
+    }
+    vec![HostStep::Unless(HostPred::IsZero(elems), steps)]
 }
 
 fn extents(schedule: &Schedule, module: &Module, names: &Names, steps: &mut Vec<HostStep>) {
@@ -74,8 +106,7 @@ fn extents(schedule: &Schedule, module: &Module, names: &Names, steps: &mut Vec<
     }
     for (position, mode) in schedule.program.modes.iter().enumerate() {
         if narrow && mode.parts.len() > 1 {
-            let need =
-                host_extent(&schedule.program, names, mage_einsum::index::ModeId(position));
+            let need = host_extent(&schedule.program, names, mage_einsum::index::ModeId(position));
             let what = format!("merged extent {}", mode.name);
             steps.extend(require_limit(&what, need, NARROW_COORDINATES));
         }
@@ -92,6 +123,20 @@ pub fn elems(module: &Module, buffer: BufferId) -> HostExpr {
     HostExpr::product(factors)
 }
 
+/// The device's limit on the grid of a launch, which in a sequence is told apart by its target.
+pub fn grid_limit(schedule: &Schedule, launch: &Launch, blocks: &HostExpr) -> Option<HostStep> {
+    let limit = u64::from(schedule.device.capability.grid_blocks);
+    let statement = &schedule.program.statements[launch.statement];
+    let what = match schedule.launches.len() {
+        0 | 1 => "blocks in the grid".to_string(),
+        2.. => {
+            let target = &schedule.program.tensor(statement.target.tensor).name;
+            format!("blocks in the grid of {target}")
+        }
+    };
+    require_limit(&what, blocks.clone(), limit)
+}
+
 /// A launch limit on a value; nothing to check where the value is a number or one extent, which
 /// stay below every limit by themselves.
 pub fn require_limit(what: &str, need: HostExpr, limit: u64) -> Option<HostStep> {
@@ -101,7 +146,9 @@ pub fn require_limit(what: &str, need: HostExpr, limit: u64) -> Option<HostStep>
         HostExpr::Const(_)
         | HostExpr::Extent(_)
         | HostExpr::Product(_)
-        | HostExpr::CeilDiv(..) => Some(HostStep::Require {
+        | HostExpr::CeilDiv(..)
+        | HostExpr::Sum(_)
+        | HostExpr::RoundUp(..) => Some(HostStep::Require {
             that: HostPred::AtMost(need.clone(), limit),
             error: HostError::LaunchLimit { what: what.to_string(), need, limit },
         }),

@@ -4,6 +4,7 @@
 
 mod names;
 mod builder;
+mod workspace;
 mod host;
 mod tiled;
 mod stage;
@@ -30,10 +31,13 @@ pub fn lower(schedule: &Schedule) -> Module {
         provenance: provenance(schedule),
         labels: labels(schedule, &names),
         buffers: buffers(schedule, &names),
+        workspace: None,
         host: Vec::new(),
         kernels: Vec::new(),
     };
+    workspace::lay_out(&mut module);
     module.host = host::checks(schedule, &module);
+    let mut launches = Vec::new();
     for launch in &schedule.launches {
         let (kernels, steps): (Vec<_>, Vec<HostStep>) = match &launch.strategy {
             Strategy::Tiled(tiled) => tiled::lower(schedule, launch, tiled, &names, &module),
@@ -47,20 +51,30 @@ pub fn lower(schedule: &Schedule) -> Module {
                 per_output::lower(schedule, launch, per_output, &names, &module)
             }
         };
+        // What is required of a later launch is required before the first one starts, so that a
+        // refusal launches nothing.
+        let (required, started): (Vec<_>, Vec<_>) =
+            steps.into_iter().partition(|step| matches!(step, HostStep::Require { .. }));
+        module.host.extend(required);
+        launches.extend(host::unless_empty(schedule, launch, &module, started));
         module.kernels.extend(kernels);
-        module.host.extend(steps);
         module.provenance.proof.extend(proof::sentences(schedule, launch));
     }
+    module.host.extend(launches);
+    module.provenance.proof.extend(proof::of_workspace(&module));
     module
 }
 
 fn provenance(schedule: &Schedule) -> Provenance {
     let nests: Vec<String> =
         schedule.launches.iter().map(|launch| schedule::nest(schedule, launch)).collect();
+    let program = &schedule.program;
+    let lines: Vec<String> =
+        program.statements.iter().map(|statement| index::print_line(program, statement)).collect();
     Provenance {
         notation: schedule.program.notation.clone(),
         options: schedule.options.clone(),
-        program: index::print_statement(&schedule.program),
+        program: lines.join("\n"),
         schedule: nests.join("\n"),
         proof: Vec::new(),
     }
@@ -91,7 +105,8 @@ fn buffers(schedule: &Schedule, names: &Names) -> Vec<Buffer> {
             dtype: tensor.dtype,
             usage: match tensor.kind {
                 index::TensorKind::Input => BufferUse::Read,
-                index::TensorKind::Temp | index::TensorKind::Output => BufferUse::Write,
+                index::TensorKind::Temp => BufferUse::Temp,
+                index::TensorKind::Output => BufferUse::Write,
             },
         })
         .collect()

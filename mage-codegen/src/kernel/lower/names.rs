@@ -16,8 +16,19 @@ const KEYWORDS: [&str; 52] = [
 ];
 
 /// Names that emitted code gives other things in the scopes where tensors are named.
-const TAKEN: [&str; 9] =
-    ["extents", "module", "stream", "tiles", "acc", "device", "thread", "block", "config"];
+const TAKEN: [&str; 11] = [
+    "extents",
+    "module",
+    "stream",
+    "tiles",
+    "acc",
+    "device",
+    "thread",
+    "block",
+    "config",
+    super::workspace::IDENT,
+    "workspace_elems",
+];
 
 /// Identifiers for everything the user named.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use mage_einsum::index::{ModeId, Statement};
 
 use super::builder::{Builder, Frame, buffer, host_extent, reg};
 use super::coordinates;
-use super::host::require_limit;
+use super::host::grid_limit;
 use super::names::Names;
 use super::term::{self, Factor, Point};
 use crate::kernel::{Expr, HostExpr, HostStep, Kernel, Module, Place, Space, Stmt, Ty, Width};
@@ -24,19 +24,13 @@ pub fn lower(
     let extents = statement.target.modes.iter().map(|mode| host_extent(program, names, *mode));
     let threads = u64::from(per_output.block_threads);
     let blocks = HostExpr::product(extents).ceil_div(threads);
-    let limit = u64::from(schedule.device.capability.grid_blocks);
     let mut steps = Vec::new();
-    steps.extend(require_limit("blocks in the grid", blocks.clone(), limit));
+    steps.extend(grid_limit(schedule, launch, &blocks));
     steps.push(HostStep::Launch { kernel: module.kernels.len(), blocks });
     (vec![kernel(schedule, launch, per_output, names)], steps)
 }
 
-fn kernel(
-    schedule: &Schedule,
-    launch: &Launch,
-    per_output: &PerOutput,
-    names: &Names,
-) -> Kernel {
+fn kernel(schedule: &Schedule, launch: &Launch, per_output: &PerOutput, names: &Names) -> Kernel {
     let statement = &schedule.program.statements[launch.statement];
     let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
     let mut builder = Builder::new(&schedule.program, names, Ty::U64, &modes);
@@ -51,7 +45,7 @@ fn kernel(
     let then = write(&mut builder, statement, &output);
     body.push(Stmt::If { when: output.less(n_outputs), then, otherwise: Vec::new() });
     let frame = Frame {
-        name: schedule.name.clone(),
+        name: schedule.kernel_name(launch, []),
         summary: "One thread an output element, for any extents.".to_string(),
         block_threads: per_output.block_threads,
         min_blocks: 1,

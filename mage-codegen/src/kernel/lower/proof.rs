@@ -2,17 +2,38 @@
 
 use mage_einsum::index::{ModeId, Program};
 
+use crate::kernel::Module;
 use crate::schedule::{Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose};
 
 /// Why every access of a launch is in bounds, why nothing races, and why the result does not
-/// change from run to run.
+/// change from run to run. In a sequence each sentence says which launch it is about.
 pub fn sentences(schedule: &Schedule, launch: &Launch) -> Vec<String> {
-    match &launch.strategy {
+    let sentences = match &launch.strategy {
         Strategy::Tiled(tiled) => tiled_sentences(&schedule.program, launch, tiled),
         Strategy::Transpose(transpose) => transpose_sentences(&schedule.program, transpose),
         Strategy::Reduction(reduction) => reduction_sentences(reduction),
         Strategy::PerOutput(_) => per_output_sentences(),
+    };
+    if schedule.launches.len() == 1 {
+        return sentences;
     }
+    let step = launch.statement;
+    sentences.into_iter().map(|sentence| format!("Step {step}: {sentence}")).collect()
+}
+
+/// Why temporaries are in bounds and read after they are written.
+pub fn of_workspace(module: &Module) -> Option<String> {
+    let workspace = module.workspace.as_ref()?;
+    let temps: Vec<String> = workspace
+        .regions
+        .iter()
+        .map(|region| format!("`{}`", module.buffers[region.temp.0].name))
+        .collect();
+    Some(format!(
+        "The workspace holds {} side by side, and `launch` has checked that it is long enough; \
+         each is written whole by one launch and read by later ones of the same stream.",
+        temps.join(", ")
+    ))
 }
 
 fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<String> {

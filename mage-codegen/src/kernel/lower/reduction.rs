@@ -10,7 +10,7 @@ use mage_einsum::index::{Access, ModeId, Statement};
 use super::builder::{Builder, Frame, buffer, host_extent, reg};
 use super::coordinates;
 use super::grid::{self, Digit};
-use super::host::require_limit;
+use super::host::{grid_limit, require_limit};
 use super::names::Names;
 use super::term::{self, Factor, Point};
 use crate::kernel::{
@@ -29,11 +29,10 @@ pub fn lower(
     names: &Names,
     module: &Module,
 ) -> (Vec<Kernel>, Vec<HostStep>) {
-    let host = Host { schedule, launch, reduction, names };
+    let host = Host { schedule, launch, reduction, names, module };
     let mut steps = Vec::new();
     if let Some(split) = reduction.splits.last() {
-        let limit = u64::from(schedule.device.capability.grid_blocks);
-        steps.extend(require_limit("blocks in the grid", host.blocks(split), limit));
+        steps.extend(grid_limit(schedule, launch, &host.blocks(split)));
     }
     let terms = host.product(&reduction.terms);
     steps.extend(require_limit("terms of an output element", terms, MOST_TERMS));
@@ -74,6 +73,7 @@ struct Host<'p> {
     launch: &'p Launch,
     reduction: &'p Reduction,
     names: &'p Names,
+    module: &'p Module,
 }
 
 impl<'p> Host<'p> {
@@ -125,7 +125,7 @@ impl<'p> Host<'p> {
             wide.push(&self.statement().target);
         }
         for access in wide {
-            let aligned = HostPred::AlignedTo(buffer(access), 16);
+            let aligned = HostPred::AlignedTo(self.module.memory_of(buffer(access)), 16);
             if !all.contains(&aligned) {
                 all.push(aligned);
             }
@@ -153,6 +153,7 @@ fn digits(reduction: &Reduction, split: &Split, names: &Names) -> Vec<Digit> {
 struct Sum<'p> {
     builder: Builder<'p>,
     schedule: &'p Schedule,
+    launch: &'p Launch,
     reduction: &'p Reduction,
     split: &'p Split,
     kind: VariantKind,
@@ -178,6 +179,7 @@ impl<'p> Sum<'p> {
         Sum {
             builder,
             schedule: host.schedule,
+            launch: host.launch,
             reduction: host.reduction,
             split,
             kind,
@@ -198,10 +200,8 @@ impl<'p> Sum<'p> {
     }
 
     fn frame(&self) -> Frame {
-        let mut name = self.schedule.name.clone();
-        for part in [self.split.range.name(), self.kind_name()].into_iter().flatten() {
-            name = format!("{name}_{part}");
-        }
+        let parts = [self.split.range.name(), self.kind_name()];
+        let name = self.schedule.kernel_name(self.launch, parts.into_iter().flatten());
         let threads = self.reduction.output_threads(self.split, self.kind);
         let range = self.split.range.words();
         let accesses = match self.kind {

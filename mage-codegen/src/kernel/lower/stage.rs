@@ -264,8 +264,7 @@ impl Walk {
                     cell.plus(position.times(direction.stage_stride.clone()))
                 },
             );
-            let guard =
-                self.ragged().then(|| self.number(&pass).less(Expr::u32(self.n_accesses)));
+            let guard = self.ragged().then(|| self.number(&pass).less(Expr::u32(self.n_accesses)));
             let first = pass.times(Expr::u32(self.elems));
             self.store_access(builder, body, tiles, (cell, first, guard), suffix);
         });
@@ -287,7 +286,9 @@ impl Walk {
         let cell = builder.bind(body, &format!("{}_cell_{suffix}", self.stem), cell);
         builder.unrolled(body, &name, self.elems / elems, |_, body, elem| {
             let from = (0..elems)
-                .map(|next| reg(self.staged, first.clone().plus(elem.clone()).plus(Expr::u32(next))))
+                .map(|next| {
+                    reg(self.staged, first.clone().plus(elem.clone()).plus(Expr::u32(next)))
+                })
                 .collect();
             let offset = cell.plus(elem.times(stride.clone()));
             body.push(Stmt::Store {

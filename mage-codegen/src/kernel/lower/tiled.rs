@@ -1,12 +1,12 @@
 //! Lowers a tiled contraction: two stages in shared memory, the next step's loads in flight while
 //! this step's products are summed in registers, and a predicated epilogue.
 
-use mage_einsum::index::{Access, ModeId};
+use mage_einsum::index::{Access, ModeId, Statement};
 
-use super::builder::{Builder, Frame, host_extent, reg};
+use super::builder::{Builder, Frame, buffer, host_extent, reg};
 use super::epilogue;
 use super::grid;
-use super::host::{NARROW_COORDINATES, require_limit};
+use super::host::{NARROW_COORDINATES, grid_limit, require_limit};
 use super::names::Names;
 use super::stage::{Step, Walk};
 use crate::kernel::{
@@ -24,9 +24,8 @@ pub fn lower(
     module: &Module,
 ) -> (Vec<Kernel>, Vec<HostStep>) {
     let blocks = grid::blocks(schedule, &grid::digits(tiled, names), names);
-    let limit = u64::from(schedule.device.capability.grid_blocks);
     let mut steps: Vec<HostStep> = Vec::new();
-    steps.extend(require_limit("blocks in the grid", blocks.clone(), limit));
+    steps.extend(grid_limit(schedule, launch, &blocks));
     if !tiled.contracted.outer.is_empty() {
         let n_steps = host_steps(schedule, tiled, names);
         steps.extend(require_limit("steps of a block", n_steps, NARROW_COORDINATES));
@@ -35,9 +34,10 @@ pub fn lower(
     let mut arms = Vec::new();
     for variant in &tiled.variants {
         let kernel = module.kernels.len() + kernels.len();
+        let wide = wide_accesses(&schedule.program.statements[launch.statement], tiled, variant);
         arms.push(Arm {
             name: variant.kind.name().to_string(),
-            eligible: eligible(schedule, launch, tiled, variant, names),
+            eligible: eligible(schedule, names, module, &wide),
             steps: vec![HostStep::Launch { kernel, blocks: blocks.clone() }],
         });
         kernels.push(Lowering::new(schedule, launch, tiled, variant, names).kernel());
@@ -59,17 +59,12 @@ fn host_steps(schedule: &Schedule, tiled: &Tiled, names: &Names) -> HostExpr {
     HostExpr::product(counts)
 }
 
-/// A wide access needs its address to be a multiple of 16 bytes: the buffer's start is, every
-/// tile origin along the contiguous mode is a multiple of four, and so is every other stride when
-/// the contiguous extent is.
-fn eligible(
-    schedule: &Schedule,
-    launch: &Launch,
+/// The accesses that a variant makes four elements wide, in the order of buffers.
+fn wide_accesses<'s>(
+    statement: &'s Statement,
     tiled: &Tiled,
     variant: &Variant,
-    names: &Names,
-) -> HostPred {
-    let statement = &schedule.program.statements[launch.statement];
+) -> Vec<&'s Access> {
     let factors = statement.factors();
     let mut wide: Vec<&Access> = Vec::new();
     for (side, elems) in tiled.sides().into_iter().zip(variant.load_elems) {
@@ -81,6 +76,13 @@ fn eligible(
         wide.push(&statement.target);
     }
     wide.sort_by_key(|access| access.tensor);
+    wide
+}
+
+/// A wide access needs its address to be a multiple of 16 bytes: the buffer's start is, every
+/// tile origin along the contiguous mode is a multiple of four, and so is every other stride when
+/// the contiguous extent is. A temporary starts as well aligned as the workspace.
+fn eligible(schedule: &Schedule, names: &Names, module: &Module, wide: &[&Access]) -> HostPred {
     let mut all = Vec::new();
     for access in wide {
         if let Some(mode) = access.modes.last() {
@@ -90,7 +92,7 @@ fn eligible(
                 all.push(multiple);
             }
         }
-        let aligned = HostPred::AlignedTo(super::builder::buffer(access), 16);
+        let aligned = HostPred::AlignedTo(module.memory_of(buffer(access)), 16);
         if !all.contains(&aligned) {
             all.push(aligned);
         }
@@ -101,6 +103,7 @@ fn eligible(
 struct Lowering<'p> {
     builder: Builder<'p>,
     schedule: &'p Schedule,
+    launch: &'p Launch,
     tiled: &'p Tiled,
     variant: &'p Variant,
     factors: Vec<Access>,
@@ -123,7 +126,7 @@ struct Parts {
 impl<'p> Lowering<'p> {
     fn new(
         schedule: &'p Schedule,
-        launch: &Launch,
+        launch: &'p Launch,
         tiled: &'p Tiled,
         variant: &'p Variant,
         names: &'p Names,
@@ -137,6 +140,7 @@ impl<'p> Lowering<'p> {
         Lowering {
             builder: Builder::new(program, names, Ty::U32, &modes),
             schedule,
+            launch,
             tiled,
             variant,
             stems: [left.to_string(), format!("{right}{again}")],
@@ -187,13 +191,9 @@ impl<'p> Lowering<'p> {
             }
             VariantKind::Narrow => "Accesses of 4 bytes, for any extents and alignment.",
         };
-        let name = &self.schedule.name;
+        let part = (self.tiled.variants.len() > 1).then(|| kind.name());
         Frame {
-            name: if self.tiled.variants.len() == 1 {
-                name.clone()
-            } else {
-                format!("{name}_{}", kind.name())
-            },
+            name: self.schedule.kernel_name(self.launch, part),
             summary: summary.to_string(),
             block_threads: self.tiled.threads.block_threads(),
             min_blocks: self.tiled.min_blocks,
@@ -254,9 +254,8 @@ impl<'p> Lowering<'p> {
             0 => Expr::u32(0),
             _ => Expr::named(&format!("{upper}_BASE"), row_part),
         };
-        let cell = base
-            .plus(owned.channel.clone().times(channel))
-            .plus(owned.sides[direction].clone());
+        let cell =
+            base.plus(owned.channel.clone().times(channel)).plus(owned.sides[direction].clone());
         self.builder.bind(body, &format!("{stem}_cell"), cell)
     }
 

@@ -6,7 +6,7 @@ use mage_einsum::index::{Access, ModeId};
 use super::builder::{Builder, Frame, all, buffer, reg};
 use super::coordinates;
 use super::grid::{self, Digit};
-use super::host::require_limit;
+use super::host::grid_limit;
 use super::names::Names;
 use crate::kernel::{
     Expr, HostStep, Kernel, Module, Place, Pred, RegId, SharedId, Space, Stmt, Ty, VarId, Width,
@@ -22,9 +22,8 @@ pub fn lower(
     module: &Module,
 ) -> (Vec<Kernel>, Vec<HostStep>) {
     let blocks = grid::blocks(schedule, &digits(transpose, names), names);
-    let limit = u64::from(schedule.device.capability.grid_blocks);
     let mut steps: Vec<HostStep> = Vec::new();
-    steps.extend(require_limit("blocks in the grid", blocks.clone(), limit));
+    steps.extend(grid_limit(schedule, launch, &blocks));
     steps.push(HostStep::Launch { kernel: module.kernels.len(), blocks });
     (vec![kernel(schedule, launch, transpose, names)], steps)
 }
@@ -38,12 +37,7 @@ fn digits(transpose: &Transpose, names: &Names) -> Vec<Digit> {
     digits
 }
 
-fn kernel(
-    schedule: &Schedule,
-    launch: &Launch,
-    transpose: &Transpose,
-    names: &Names,
-) -> Kernel {
+fn kernel(schedule: &Schedule, launch: &Launch, transpose: &Transpose, names: &Names) -> Kernel {
     let statement = &schedule.program.statements[launch.statement];
     let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
     let mut builder = Builder::new(&schedule.program, names, Ty::U64, &modes);
@@ -65,7 +59,7 @@ fn kernel(
     body.push(Stmt::Barrier);
     moves.store(&mut body, &statement.target);
     let frame = Frame {
-        name: schedule.name.clone(),
+        name: schedule.kernel_name(launch, []),
         summary: "A tile through shared memory, for any extents and alignment.".to_string(),
         block_threads: transpose.block_threads,
         min_blocks: 1,
@@ -185,20 +179,12 @@ impl Moves<'_> {
 
     fn exists(&self, at: [(TileSide, &Expr); 2]) -> Option<Pred> {
         let predicated = at.into_iter().filter(|(side, _)| side.tail == Tail::Predicated);
-        let preds = predicated
-            .map(|(side, at)| at.clone().less(self.builder.extent(side.mode)))
-            .collect();
+        let preds =
+            predicated.map(|(side, at)| at.clone().less(self.builder.extent(side.mode))).collect();
         all(preds)
     }
 }
 
 fn unrolled(var: VarId, turns: u32, body: Vec<Stmt>) -> Stmt {
-    Stmt::For {
-        var,
-        begin: Expr::u32(0),
-        end: Expr::u32(turns),
-        step: 1,
-        unroll: true,
-        body,
-    }
+    Stmt::For { var, begin: Expr::u32(0), end: Expr::u32(turns), step: 1, unroll: true, body }
 }

@@ -13,6 +13,10 @@ pub(super) fn steps(out: &mut Lines, depth: usize, module: &Module, steps: &[Hos
             HostStep::ReturnIf(when) => {
                 out.line(depth, &format!("return if {}", pred(module, when)));
             }
+            HostStep::Unless(when, steps) => {
+                out.line(depth, &format!("unless {}", pred(module, when)));
+                self::steps(out, depth + 1, module, steps);
+            }
             HostStep::Select(arms) => {
                 out.line(depth, "select the first");
                 for arm in arms {
@@ -43,6 +47,13 @@ pub(super) fn expr(module: &Module, value: &HostExpr) -> String {
             factors.join(" * ")
         }
         HostExpr::CeilDiv(inner, divisor) => format!("ceil({} / {divisor})", expr(module, inner)),
+        HostExpr::Sum(terms) => {
+            let terms: Vec<String> = terms.iter().map(|one| expr(module, one)).collect();
+            terms.join(" + ")
+        }
+        HostExpr::RoundUp(inner, multiple) => {
+            format!("round_up({}, {multiple})", expr(module, inner))
+        }
     }
 }
 
@@ -55,6 +66,9 @@ fn pred(module: &Module, pred: &HostPred) -> String {
         HostPred::IsZero(value) => format!("{} == 0", show(value)),
         HostPred::Equal(left, right) => format!("{} == {}", show(left), show(right)),
         HostPred::LengthIs(buffer, value) => format!("len({}) == {}", name(buffer.0), show(value)),
+        HostPred::LengthAtLeast(buffer, value) => {
+            format!("len({}) >= {}", name(buffer.0), show(value))
+        }
         HostPred::AlignedTo(buffer, bytes) => {
             format!("address({}) % {bytes} == 0", name(buffer.0))
         }
@@ -82,6 +96,7 @@ fn error(module: &Module, error: &HostError) -> String {
         }
         HostError::SizeOverflow { buffer: id } => format!("size overflow of {}", buffer(id.0)),
         HostError::LengthMismatch { buffer: id } => format!("length mismatch of {}", buffer(id.0)),
+        HostError::WorkspaceTooShort { buffer: _, need: _ } => "workspace too short".to_string(),
         HostError::LaunchLimit { what, need: _, limit: _ } => format!("launch limit of {what}"),
     }
 }

@@ -1,5 +1,6 @@
 //! The statements of a kernel: scopes of variables and register arrays, types, ranges, barriers.
 
+use super::super::walk::Direction;
 use super::super::{
     BufferId, BufferUse, Expr, Kernel, Module, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value,
     VarId, describe,
@@ -26,13 +27,6 @@ pub(super) fn verify(module: &Module, kernel: &Kernel) -> Result<(), String> {
         walk.bind(param.var)?;
     }
     walk.body(&kernel.body)
-}
-
-/// Direction of an access, for the buffer's use.
-#[derive(Clone, Copy)]
-enum Access {
-    Load,
-    Store,
 }
 
 struct Walk<'a> {
@@ -96,7 +90,7 @@ impl Walk<'_> {
             Stmt::Barrier => Ok(()),
             Stmt::Load { to, from, width, when } => {
                 self.registers(to, width.elems())?;
-                self.access(from, when.as_ref(), Access::Load)
+                self.access(from, when.as_ref(), Direction::Load)
             }
             Stmt::Store { to, from, width, when } => {
                 if from.len() != width.elems() as usize {
@@ -104,7 +98,7 @@ impl Walk<'_> {
                     return Err(format!("the store has {given} registers for {asked} elements"));
                 }
                 from.iter().try_for_each(|reg| self.registers(reg, 1))?;
-                self.access(to, when.as_ref(), Access::Store)
+                self.access(to, when.as_ref(), Direction::Store)
             }
             Stmt::ShuffleXor { to, from, lane_mask } => self.shuffle(to, from, *lane_mask),
             Stmt::Compute { to, value } => {
@@ -177,7 +171,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn access(&self, place: &Place, when: Option<&Pred>, direction: Access) -> Result<(), String> {
+    fn access(
+        &self,
+        place: &Place,
+        when: Option<&Pred>,
+        direction: Direction,
+    ) -> Result<(), String> {
         if let Some(when) = when {
             self.scope.pred(when)?;
         }
@@ -193,11 +192,20 @@ impl Walk<'_> {
         }
     }
 
-    fn usage(&self, buffer: BufferId, direction: Access) -> Result<(), String> {
+    fn usage(&self, buffer: BufferId, direction: Direction) -> Result<(), String> {
         match (buffer_use(self.module, buffer)?, direction) {
-            (BufferUse::Read, Access::Load) | (BufferUse::Write, Access::Store) => Ok(()),
-            (BufferUse::Read, Access::Store) => Err("a store to a buffer for reading".to_string()),
-            (BufferUse::Write, Access::Load) => Err("a load from a buffer for writing".to_string()),
+            (BufferUse::Read, Direction::Load)
+            | (BufferUse::Write, Direction::Store)
+            | (BufferUse::Temp, Direction::Load | Direction::Store) => Ok(()),
+            (BufferUse::Workspace, Direction::Load | Direction::Store) => {
+                Err("an access to the workspace that is no temporary's".to_string())
+            }
+            (BufferUse::Read, Direction::Store) => {
+                Err("a store to a buffer for reading".to_string())
+            }
+            (BufferUse::Write, Direction::Load) => {
+                Err("a load from a buffer for writing".to_string())
+            }
         }
     }
 

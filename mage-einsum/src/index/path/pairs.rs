@@ -8,7 +8,7 @@ use super::pair::pair;
 use super::report::{Order, PathReport, PathStep};
 use super::size::{Modes, Sizes, modes_of};
 use crate::diagnostic::Diagnostics;
-use crate::index::print::statement_text;
+use crate::index::print::print_line;
 use crate::index::roles::roles;
 use crate::index::{Access, Dtype, Expr, ModeId, Program, Statement, Tensor, TensorId, TensorKind};
 use crate::options::Options;
@@ -48,7 +48,7 @@ pub fn pairs(program: &Program, options: &Options) -> Result<(Program, PathRepor
 fn steps(program: &Program, pairs: &[Option<(usize, usize)>]) -> Vec<PathStep> {
     let step = |(statement, pair): (&Statement, &Option<(usize, usize)>)| PathStep {
         pair: *pair,
-        statement: statement_text(program, statement),
+        statement: print_line(program, statement),
         flops: Count::flops(program, statement),
         elements: Count::elements(program, statement),
     };

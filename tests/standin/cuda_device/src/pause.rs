@@ -14,11 +14,7 @@ pub(crate) enum Pause {
     /// It waits for its block.
     Barrier(Place),
     /// It waits for its warp, with a word for the lane across the mask.
-    Shuffle {
-        place: Place,
-        word: u32,
-        lane_mask: u32,
-    },
+    Shuffle { place: Place, word: u32, lane_mask: u32 },
 }
 
 /// What each lane is given, where the warp's threads are in a shuffle; nothing where none of them is.

@@ -189,12 +189,11 @@ fn run_warp(
     loop {
         for lane in ordered(threads.len() as u64, ORDER.get()) {
             let (thread, word) = (&mut threads[lane as usize], words[lane as usize]);
-            reached[lane as usize] =
-                match catch_unwind(AssertUnwindSafe(|| thread.resume(word))) {
-                    Ok(CoroutineResult::Yield(pause)) => Some(pause),
-                    Ok(CoroutineResult::Return(())) => None,
-                    Err(panic) => return Err(format!("{}: {}", at(lane), message(panic))),
-                };
+            reached[lane as usize] = match catch_unwind(AssertUnwindSafe(|| thread.resume(word))) {
+                Ok(CoroutineResult::Yield(pause)) => Some(pause),
+                Ok(CoroutineResult::Return(())) => None,
+                Err(panic) => return Err(format!("{}: {}", at(lane), message(panic))),
+            };
         }
         match pause::exchange(reached, &at)? {
             Some(exchanged) => words = exchanged,

@@ -179,9 +179,7 @@ fn a_divergent_barrier_is_caught() {
 #[test]
 fn warps_exchange_in_both_orders() {
     let Device { stream, module } = device();
-    let expected: Vec<f32> = (0..96)
-        .map(|thread| (thread / 32 * 32 * 32 + 496) as f32)
-        .collect();
+    let expected: Vec<f32> = (0..96).map(|thread| (thread / 32 * 32 * 32 + 496) as f32).collect();
     for order in [Order::Forward, Order::Reverse] {
         set_order(order);
         let out = DeviceBuffer::<f32>::zeroed(&stream, 96).unwrap();
@@ -198,13 +196,15 @@ fn a_torn_warp_is_caught() {
     for order in [Order::Forward, Order::Reverse] {
         set_order(order);
         // SAFETY: the kernel touches no memory.
-        let launch = |threads, n| unsafe {
-            module.standin_tears_warps(&stream, config(1, threads), n)
-        };
+        let launch =
+            |threads, n| unsafe { module.standin_tears_warps(&stream, config(1, threads), n) };
         launch(64, 64).unwrap();
         launch(64, 32).unwrap();
         let text = fault(|| launch(64, 33));
-        assert!(text.contains("divergent shuffle: block (0, 0, 0), thread (32, 0, 0) shuffles at"), "{text}");
+        assert!(
+            text.contains("divergent shuffle: block (0, 0, 0), thread (32, 0, 0) shuffles at"),
+            "{text}"
+        );
         assert!(text.contains("has returned"), "{text}");
         let text = fault(|| launch(40, 40));
         assert!(text.contains("partial warp") && text.contains("its warp has 8 threads"), "{text}");

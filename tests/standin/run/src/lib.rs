@@ -28,9 +28,15 @@ impl Device {
     }
 }
 
-/// Loads and launches one spec: extents in the order of labels, operands, output.
-pub type Launch =
-    fn(&Device, &[usize], &[DeviceBuffer<f32>], &mut DeviceBuffer<f32>) -> Result<(), String>;
+/// Loads and launches one spec: extents in the order of labels, operands, workspace (which most
+/// specs have no use for), output.
+pub type Launch = fn(
+    &Device,
+    &[usize],
+    &[DeviceBuffer<f32>],
+    &mut DeviceBuffer<f32>,
+    &mut DeviceBuffer<f32>,
+) -> Result<(), String>;
 
 /// One spec's emitted source behind the common signature.
 pub struct Emitted {

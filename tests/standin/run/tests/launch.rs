@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use common::{Agreement, Case, Problem};
 use cuda_core::DeviceBuffer;
 use cuda_host::standin::{Order, set_order};
-use mage_codegen::emulate::Failure;
-use mage_codegen::kernel::Module;
+use mage_codegen::emulate::{self, Failure};
+use mage_codegen::kernel::{BufferUse, Module};
 use mage_einsum::fill::Fill;
 use mage_einsum::index::Extent;
 use mage_standin_run::{Device, Emitted, SPECS};
@@ -17,18 +17,38 @@ mod common;
 
 /// Every spec with its emitted source.
 fn emitted() -> Vec<(Case, &'static Emitted)> {
-    let cases = common::cases();
+    let mut cases = common::cases();
+    cases.extend(common::sequence::SEQUENCES.iter().map(|sequence| Case {
+        name: sequence.name.to_owned(),
+        levels: common::sequence::levels(sequence.invocation, sequence.path),
+        runs: sequence.runs.iter().map(|run| common::extents(run)).collect(),
+    }));
     let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
     let emitted_names: Vec<&str> = SPECS.iter().map(|emitted| emitted.name).collect();
     assert_eq!(names, emitted_names);
     cases.into_iter().zip(SPECS).collect()
 }
 
-/// Launches on fresh buffers; the output's held NaN before. `longer` names a buffer that gets an
-/// element too many.
-fn launch(emitted: &Emitted, problem: &Problem, longer: Option<usize>) -> Result<Vec<f32>, String> {
+/// How long the buffers of a launch are.
+#[derive(Clone, Copy, PartialEq)]
+enum Length {
+    /// As long as they must be.
+    Right,
+    /// The operand at this position, or after them the output, has an element too many.
+    Longer(usize),
+    /// The workspace lacks an element.
+    ShortWorkspace,
+}
+
+/// Launches on fresh buffers; output and workspace held NaN before.
+fn launch(
+    case: &Case,
+    emitted: &Emitted,
+    problem: &Problem,
+    length: Length,
+) -> Result<Vec<f32>, String> {
     let device = Device::new().unwrap();
-    let extra = |position: usize| usize::from(longer == Some(position));
+    let extra = |position: usize| usize::from(length == Length::Longer(position));
     let upload = |(position, data): (usize, &Vec<f32>)| {
         let mut data = data.clone();
         data.resize(data.len() + extra(position), 0.0);
@@ -39,7 +59,12 @@ fn launch(emitted: &Emitted, problem: &Problem, longer: Option<usize>) -> Result
     let mut out = DeviceBuffer::from_host(&device.stream, &poison).unwrap();
     let extents = problem.extents.iter().map(|extent| usize::try_from(*extent).unwrap());
     let extents: Vec<usize> = extents.collect();
-    (emitted.launch)(&device, &extents, &inputs, &mut out)?;
+    let needed = emulate::workspace_elems(&case.levels.module, &problem.extents).unwrap_or(0);
+    // Extents beyond a limit are refused before the workspace is looked at.
+    let needed = usize::try_from(needed.min(1 << 20)).unwrap();
+    let poison = vec![f32::NAN; needed - usize::from(length == Length::ShortWorkspace)];
+    let mut workspace = DeviceBuffer::from_host(&device.stream, &poison).unwrap();
+    (emitted.launch)(&device, &extents, &inputs, &mut workspace, &mut out)?;
     Ok(out.to_host_vec(&device.stream).unwrap())
 }
 
@@ -54,7 +79,7 @@ fn every_spec_in_both_orders() {
                 let problem = common::problem(&case.levels, extents, &[fill]);
                 for order in [Order::Forward, Order::Reverse] {
                     set_order(order);
-                    let wrong = match launch(emitted, &problem, None) {
+                    let wrong = match launch(&case, emitted, &problem, Length::Right) {
                         Ok(got) => common::disagreement(&got, &problem.evaluation, agreement),
                         Err(refusal) => Some(refusal),
                     };
@@ -69,13 +94,13 @@ fn every_spec_in_both_orders() {
 }
 
 /// What the host's steps say, as data, about the same call.
-fn refusal_of_steps(module: &Module, problem: &Problem, longer: Option<usize>) -> String {
+fn refusal_of_steps(module: &Module, problem: &Problem, length: Length) -> String {
     let mut problem_there = Problem {
         extents: problem.extents.clone(),
         operands: problem.operands.clone(),
         evaluation: problem.evaluation.clone(),
     };
-    if let Some(position) = longer {
+    if let Length::Longer(position) = length {
         match problem_there.operands.get_mut(position) {
             Some(operand) => operand.push(0.0),
             None => {
@@ -94,13 +119,31 @@ fn refusal_of_steps(module: &Module, problem: &Problem, longer: Option<usize>) -
 fn a_buffer_of_another_length_is_refused() {
     for (case, emitted) in emitted() {
         let problem = common::problem(&case.levels, &case.runs[0], &[Fill::Hash]);
-        for (position, buffer) in case.levels.module.buffers.iter().enumerate() {
-            let refusal = launch(emitted, &problem, Some(position)).unwrap_err();
-            let expected = refusal_of_steps(&case.levels.module, &problem, Some(position));
+        let given = case.levels.module.given().map(|(_, buffer)| buffer);
+        let exact = given.filter(|buffer| buffer.usage != BufferUse::Workspace);
+        for (position, buffer) in exact.enumerate() {
+            let refusal = launch(&case, emitted, &problem, Length::Longer(position)).unwrap_err();
+            let expected =
+                refusal_of_steps(&case.levels.module, &problem, Length::Longer(position));
             assert_eq!(refusal, expected, "{}", case.name);
             assert!(refusal.contains(&format!("`{}`", buffer.name)), "{refusal}");
             assert!(refusal.contains("elements"), "{refusal}");
         }
+    }
+}
+
+#[test]
+fn a_workspace_that_is_too_short_is_refused() {
+    for (case, emitted) in emitted() {
+        if case.levels.module.workspace.is_none() {
+            continue;
+        }
+        let problem = common::problem(&case.levels, &case.runs[0], &[Fill::Hash]);
+        let refusal = launch(&case, emitted, &problem, Length::ShortWorkspace).unwrap_err();
+        let need = emulate::workspace_elems(&case.levels.module, &problem.extents).unwrap();
+        let (has, bytes) = (need - 1, 4 * need);
+        let expected = format!("the workspace has {has} elements but needs {need} ({bytes} bytes)");
+        assert_eq!(refusal, expected, "{}", case.name);
     }
 }
 
@@ -115,8 +158,8 @@ fn an_extent_beyond_the_limit_is_refused() {
             let mut large = small;
             large.insert(label.name.clone(), 1 << 33);
             problem.extents = common::label_extents(&case.levels.module, &large);
-            let refusal = launch(emitted, &problem, None).unwrap_err();
-            let expected = refusal_of_steps(&case.levels.module, &problem, None);
+            let refusal = launch(&case, emitted, &problem, Length::Right).unwrap_err();
+            let expected = refusal_of_steps(&case.levels.module, &problem, Length::Right);
             assert_eq!(refusal, expected, "{}", case.name);
             assert!(refusal.contains("8589934592"), "{refusal}");
         }
@@ -131,7 +174,7 @@ fn two_labels_of_one_dimension_must_agree() {
     let mut problem = common::problem(&case.levels, &extents, &[Fill::Hash]);
     problem.extents =
         common::label_extents(&case.levels.module, &common::extents("i=33 j=34 k=17"));
-    let refusal = launch(emitted, &problem, None).unwrap_err();
-    assert_eq!(refusal, refusal_of_steps(&case.levels.module, &problem, None));
+    let refusal = launch(&case, emitted, &problem, Length::Right).unwrap_err();
+    assert_eq!(refusal, refusal_of_steps(&case.levels.module, &problem, Length::Right));
     assert!(refusal.contains("`i` is 33") && refusal.contains("`j` is 34"), "{refusal}");
 }

@@ -31,10 +31,8 @@ impl Sum<'_> {
     pub fn shuffle(&mut self, body: &mut Vec<Stmt>, n_sums: u32) {
         let lanes = self.reduction.output_lanes(self.split, self.kind);
         let threads = lanes * self.reduction.output_threads(self.split, self.kind);
-        let masks: Vec<u32> = [16, 8, 4, 2, 1]
-            .into_iter()
-            .filter(|mask| (lanes..threads).contains(mask))
-            .collect();
+        let masks: Vec<u32> =
+            [16, 8, 4, 2, 1].into_iter().filter(|mask| (lanes..threads).contains(mask)).collect();
         if masks.is_empty() {
             return;
         }
@@ -52,12 +50,7 @@ impl Sum<'_> {
 
     /// Puts each warp's sums of `n_outputs` outputs into shared memory; `column` is the first of
     /// the thread's.
-    pub fn share(
-        &mut self,
-        body: &mut Vec<Stmt>,
-        n_outputs: u32,
-        column: Expr,
-    ) -> Partials {
+    pub fn share(&mut self, body: &mut Vec<Stmt>, n_outputs: u32, column: Expr) -> Partials {
         let n_sums = n_outputs / self.reduction.output_lanes(self.split, self.kind);
         let cells = self.builder.shared("partials", self.n_warps() * n_outputs);
         let thread = self.builder.thread(body);

@@ -56,12 +56,7 @@ impl Sum<'_> {
     }
 
     /// Neighbouring outputs in one access where they are neighbours in memory.
-    fn store_outputs(
-        &mut self,
-        body: &mut Vec<Stmt>,
-        at: &[(ModeId, Expr)],
-        total: RegId,
-    ) {
+    fn store_outputs(&mut self, body: &mut Vec<Stmt>, at: &[(ModeId, Expr)], total: RegId) {
         let together = if stores_wide(self.reduction, &self.target) { self.elems() } else { 1 };
         let mode = self.reduction.lane_mode;
         let target = self.target.clone();
@@ -72,7 +67,9 @@ impl Sum<'_> {
             });
             body.push(Stmt::Store {
                 to: Place { space: Space::Global(buffer(&target)), offset },
-                from: (0..together).map(|elem| reg(total, store.clone().plus(Expr::u32(elem)))).collect(),
+                from: (0..together)
+                    .map(|elem| reg(total, store.clone().plus(Expr::u32(elem))))
+                    .collect(),
                 width: width(together),
                 when: None,
             });

@@ -1,0 +1,114 @@
+//! What a module is run on, and the global memory that is made of it.
+
+use std::rc::Rc;
+
+use mage_einsum::diagnostic::Code;
+
+use super::global::{Contents, GlobalBuffer};
+use super::host::{Facts, elems_of, value};
+use super::workspace::{Part, Workspace};
+use super::{HostFailure, workspace_elems};
+use crate::kernel::{BufferId, BufferUse, Module};
+
+/// An operand of the call.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The elements, row-major.
+    pub data: &'a [f32],
+    /// Bytes that the emulated address is a multiple of: 16 normally, 4 for a view that starts
+    /// anywhere.
+    pub byte_alignment: u64,
+}
+
+/// What a module is run on.
+#[derive(Debug, Clone, Copy)]
+pub struct Arguments<'a> {
+    /// One extent a label of the module.
+    pub extents: &'a [u64],
+    /// The operands in order.
+    pub inputs: &'a [Input<'a>],
+    /// Elements of the output buffer.
+    pub output_len: usize,
+    /// Bytes that the output's emulated address is a multiple of.
+    pub output_byte_alignment: u64,
+    /// Elements of the workspace; as many as the module needs where this is none.
+    pub workspace_len: Option<usize>,
+    /// Bytes that the workspace's emulated address is a multiple of.
+    pub workspace_byte_alignment: u64,
+}
+
+/// What the host knows of a call.
+pub(super) fn facts<'a>(
+    module: &'a Module,
+    arguments: &Arguments<'a>,
+) -> Result<Facts<'a>, HostFailure> {
+    let n_inputs = module.buffers.iter().filter(|buffer| buffer.usage == BufferUse::Read).count();
+    if arguments.inputs.len() != n_inputs {
+        let message = format!("{} operands for {n_inputs} inputs", arguments.inputs.len());
+        return Err(HostFailure { code: Code::OperandCount, message });
+    }
+    let extents = arguments.extents;
+    let mut inputs = arguments.inputs.iter();
+    let of_buffer = |position: usize| -> (u64, u64) {
+        match module.buffers[position].usage {
+            BufferUse::Read => inputs
+                .next()
+                .map_or((0, 4), |input| (input.data.len() as u64, input.byte_alignment)),
+            BufferUse::Write => (arguments.output_len as u64, arguments.output_byte_alignment),
+            BufferUse::Temp => (
+                elems_of(module, BufferId(position), extents).unwrap_or(u64::MAX),
+                arguments.workspace_byte_alignment,
+            ),
+            BufferUse::Workspace => {
+                let needed = || workspace_elems(module, extents).unwrap_or(u64::MAX);
+                let len = arguments.workspace_len.map_or_else(needed, |len| len as u64);
+                (len, arguments.workspace_byte_alignment)
+            }
+        }
+    };
+    let (lengths, byte_alignments) = (0..module.buffers.len()).map(of_buffer).unzip();
+    Ok(Facts { module, extents, lengths, byte_alignments })
+}
+
+/// The workspace of a call whose checks have passed.
+pub(super) fn workspace(facts: &Facts<'_>) -> Rc<Workspace> {
+    let len = facts.module.workspace.as_ref().map_or(0, |known| facts.lengths[known.buffer.0]);
+    Rc::new(Workspace::new(usize::try_from(len).unwrap_or(usize::MAX)))
+}
+
+/// The memory of a call whose checks have passed.
+pub(super) fn buffers<'a>(
+    facts: &Facts<'_>,
+    arguments: &Arguments<'a>,
+    workspace: &Rc<Workspace>,
+) -> Vec<GlobalBuffer<'a>> {
+    let mut inputs = arguments.inputs.iter();
+    let buffer = |position: usize| {
+        let buffer = &facts.module.buffers[position];
+        let byte_alignment = facts.byte_alignments[position];
+        let (contents, byte_alignment) = match buffer.usage {
+            BufferUse::Read => {
+                let data = inputs.next().map_or(&[][..], |input| input.data);
+                (Contents::Read(data), byte_alignment)
+            }
+            BufferUse::Write => {
+                let len = arguments.output_len;
+                let (data, written) = (vec![0.0; len], vec![false; len]);
+                (Contents::Write { data, written }, byte_alignment)
+            }
+            BufferUse::Temp => {
+                let first = facts.module.first_elem(BufferId(position));
+                let first = first.and_then(|first| value(facts.extents, first));
+                let first = first.and_then(|first| usize::try_from(first).ok());
+                // What has no place lies beyond every workspace.
+                let first = first.unwrap_or(usize::MAX);
+                let part = Part { workspace: Rc::clone(workspace), temp: position, first };
+                let byte_alignment = if first.is_multiple_of(4) { byte_alignment } else { 4 };
+                (Contents::Temp { part, len: facts.lengths[position] }, byte_alignment)
+            }
+            BufferUse::Workspace => (Contents::Read(&[]), byte_alignment),
+        };
+        GlobalBuffer::new(buffer.ident.clone(), byte_alignment, contents)
+    };
+    (0..facts.module.buffers.len()).map(buffer).collect()
+}

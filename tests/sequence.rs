@@ -1,0 +1,171 @@
+//! Programs of several statements: a launch each, with temporaries in the caller's workspace, in
+//! the emulator against the oracle, and what is refused or trapped.
+
+use common::sequence::{self, SEQUENCES};
+use common::{Agreement, Problem};
+use mage_codegen::emulate::{self, Arguments, Failure, Input};
+use mage_codegen::kernel::{HostExpr, HostStep, Module};
+use mage_codegen::pipeline::Levels;
+use mage_codegen::schedule::Strategy;
+use mage_einsum::diagnostic::Code;
+use mage_einsum::fill::Fill;
+
+mod common;
+
+#[test]
+fn every_sequence_at_its_extents() {
+    let mut failures = Vec::new();
+    for case in SEQUENCES {
+        let levels = sequence::levels(case.invocation, case.path);
+        for extents in case.runs {
+            for (fill, agreement) in
+                [(Fill::Hash, Agreement::Equal), (Fill::Normal, Agreement::WithinBound)]
+            {
+                let problem = common::problem(&levels, &common::extents(extents), &[fill]);
+                for byte_alignment in [16, 4] {
+                    let wrong = match common::emulate(&levels.module, &problem, byte_alignment) {
+                        Ok(run) => {
+                            common::disagreement(&run.output, &problem.evaluation, agreement)
+                        }
+                        Err(failure) => Some(failure.to_string()),
+                    };
+                    let wrong = wrong.map(|wrong| {
+                        format!("{} at {extents}, {byte_alignment}: {wrong}", case.name)
+                    });
+                    failures.extend(wrong);
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn chain() -> Levels {
+    sequence::levels(SEQUENCES[0].invocation, SEQUENCES[0].path)
+}
+
+fn problem(levels: &Levels, extents: &str) -> Problem {
+    common::problem(levels, &common::extents(extents), &[Fill::Hash])
+}
+
+/// The kernels and arms that run at some extents.
+fn launched(levels: &Levels, extents: &str, byte_alignment: u64) -> Vec<String> {
+    let run = common::emulate(&levels.module, &problem(levels, extents), byte_alignment);
+    let kernels = run.expect("a run").launches.into_iter();
+    kernels.map(|launch| levels.module.kernels[launch.kernel].name.clone()).collect()
+}
+
+#[test]
+fn each_step_selects_its_own_variant() {
+    let levels = chain();
+    let step = |number: usize, kind: &str| format!("{}_step{number}_{kind}", levels.module.name);
+    assert_eq!(launched(&levels, "i=20 j=16 k=36 l=24", 16), [step(0, "wide"), step(1, "wide")]);
+    assert_eq!(launched(&levels, "i=20 j=16 k=36 l=23", 16), [step(0, "wide"), step(1, "narrow")]);
+    assert_eq!(launched(&levels, "i=20 j=15 k=36 l=24", 16), [step(0, "narrow"), step(1, "wide")]);
+    assert_eq!(launched(&levels, "i=20 j=16 k=36 l=24", 4), [step(0, "narrow"), step(1, "narrow")]);
+}
+
+#[test]
+fn an_empty_temporary_is_not_computed() {
+    let levels = chain();
+    let steps = |extents| launched(&levels, extents, 16).len();
+    assert_eq!((steps("i=5 j=0 k=3 l=4"), steps("i=5 j=2 k=0 l=4")), (2, 1));
+    assert_eq!(steps("i=0 j=2 k=3 l=4"), 0);
+}
+
+fn with_workspace_of(levels: &Levels, problem: &Problem, len: usize) -> Result<(), Failure> {
+    let inputs: Vec<Input<'_>> =
+        problem.operands.iter().map(|data| Input { data, byte_alignment: 16 }).collect();
+    let arguments = Arguments {
+        extents: &problem.extents,
+        inputs: &inputs,
+        output_len: problem.evaluation.values.len(),
+        output_byte_alignment: 16,
+        workspace_len: Some(len),
+        workspace_byte_alignment: 16,
+    };
+    emulate::run(&levels.module, &arguments).map(|_| ())
+}
+
+#[test]
+fn a_workspace_that_is_too_short_is_refused() {
+    let levels = chain();
+    let problem = problem(&levels, "i=33 j=18 k=19 l=21");
+    // 33 * 19 = 627 elements, rounded up to 16 bytes.
+    assert_eq!(emulate::workspace_elems(&levels.module, &problem.extents), Some(628));
+    assert_eq!(with_workspace_of(&levels, &problem, 628), Ok(()));
+    assert_eq!(with_workspace_of(&levels, &problem, 1000), Ok(()));
+    let Err(Failure::Host(refusal)) = with_workspace_of(&levels, &problem, 627) else {
+        panic!("no refusal")
+    };
+    assert_eq!(refusal.code, Code::LengthMismatch);
+    assert_eq!(refusal.message, "the workspace has 627 elements but needs 628 (2512 bytes)");
+}
+
+#[test]
+fn a_tile_is_for_the_steps_that_can_take_it() {
+    let levels = sequence::levels(SEQUENCES[3].invocation, SEQUENCES[3].path);
+    let tiled: Vec<bool> = levels
+        .schedule
+        .launches
+        .iter()
+        .map(|launch| matches!(launch.strategy, Strategy::Tiled(_)))
+        .collect();
+    assert_eq!(tiled, [true, false]);
+}
+
+/// What a fault planted in the tree of two temporaries ends in.
+fn trap(plant: fn(&mut Module)) -> String {
+    let mut levels = sequence::levels(SEQUENCES[1].invocation, SEQUENCES[1].path);
+    let problem = problem(&levels, SEQUENCES[1].runs[0]);
+    plant(&mut levels.module);
+    match common::emulate(&levels.module, &problem, 16) {
+        Err(Failure::Trap(trap)) => trap.to_string(),
+        other => panic!("no trap: {other:?}"),
+    }
+}
+
+fn regions(module: &mut Module) -> &mut [mage_codegen::kernel::Region] {
+    &mut module.workspace.as_mut().expect("a workspace").regions
+}
+
+/// The positions of the steps that launch.
+fn launches(module: &Module) -> Vec<usize> {
+    let steps = module.host.iter().enumerate();
+    let is_launch = |step: &HostStep| match step {
+        HostStep::Unless(..) | HostStep::Select(_) | HostStep::Launch { .. } => true,
+        HostStep::Require { .. } | HostStep::ReturnIf(_) => false,
+    };
+    steps.filter(|(_, step)| is_launch(step)).map(|(position, _)| position).collect()
+}
+
+#[test]
+fn faults_of_the_workspace_trap() {
+    let overlapping = trap(|module| regions(module)[1].first = HostExpr::Const(0));
+    assert!(overlapping.contains("is read but nothing wrote it"), "{overlapping}");
+    let beyond = trap(|module| regions(module)[1].first = HostExpr::Const(1 << 40));
+    assert!(beyond.contains("lies beyond the workspace"), "{beyond}");
+    let left_out = trap(|module| {
+        module.host.remove(launches(module)[1]);
+    });
+    assert!(left_out.contains("`t1[0]` is read but nothing wrote it"), "{left_out}");
+    let twice = trap(|module| {
+        let again = module.host[launches(module)[0]].clone();
+        module.host.push(again);
+    });
+    assert!(twice.contains("is written twice"), "{twice}");
+}
+
+#[test]
+fn the_source_says_what_the_workspace_is() {
+    let source = sequence::levels(SEQUENCES[1].invocation, SEQUENCES[1].path).source;
+    for part in [
+        "//! Workspace: `round_up(i * k, 4) + round_up(k * m, 4)` elements; `t0` from `0`, `t1` from",
+        "pub fn workspace_elems(extents: &Extents) -> Option<usize> {",
+        "if t0_elems != 0 {",
+        "(workspace.cu_deviceptr() + 4 * t0_elems.next_multiple_of(4) as u64)",
+        "_step2_narrow(\n        t0: *const f32,\n        t1: *const f32,\n        out: *mut f32,",
+    ] {
+        assert!(source.contains(part), "no {part:?} in\n{source}");
+    }
+}
