@@ -136,11 +136,13 @@ impl Expr {
         }
     }
 
-    /// `self - other`.
+    /// `self - other`, without the operation where `other` is zero or both are literals.
     pub fn minus(self, other: Expr) -> Expr {
         match other.as_const() {
             Some(0) => self,
-            Some(_) | None => Expr::binary(BinOp::Sub, self, other),
+            Some(_) | None => self
+                .folded(&other, u64::checked_sub)
+                .unwrap_or_else(|| Expr::binary(BinOp::Sub, self, other)),
         }
     }
 

@@ -46,11 +46,7 @@ pub fn choose_reduction(
         terms.push(lane_mode);
     }
     let outer = others(&statement.target.modes);
-    let kinds = if strided(statement, lane_mode) == 0 {
-        vec![VariantKind::Wide, VariantKind::Narrow]
-    } else {
-        vec![VariantKind::Narrow]
-    };
+    let kinds = kinds(program, statement, lane_mode);
     let reasoned = open(
         splits(program, statement, (lanes, lane_mode), device),
         fixed(program, &terms),
@@ -80,6 +76,19 @@ fn strided(statement: &Statement, mode: ModeId) -> usize {
 /// Whether `mode` has stride 1 in the access: it is last and no part of a diagonal.
 fn is_contiguous(access: &Access, mode: ModeId) -> bool {
     access.modes.split_last().is_some_and(|(last, others)| *last == mode && !others.contains(last))
+}
+
+/// Wide accesses need neighbours in memory, four at a time.
+fn kinds(program: &Program, statement: &Statement, lane_mode: ModeId) -> Vec<VariantKind> {
+    let in_fours = match program.mode(lane_mode).extent {
+        Extent::Fixed(extent) => extent.is_multiple_of(4),
+        Extent::Runtime => true,
+    };
+    if in_fours && strided(statement, lane_mode) == 0 {
+        vec![VariantKind::Wide, VariantKind::Narrow]
+    } else {
+        vec![VariantKind::Narrow]
+    }
 }
 
 /// A split and why it is as it is.
