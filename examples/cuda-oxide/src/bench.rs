@@ -11,6 +11,7 @@ use crate::check::{operands, upload};
 
 /// A piece of work: a kernel and the extents it is timed at, in the order of its labels.
 const WORK: &[(&str, &[usize])] = &[
+    ("matmul_128x64", &[1024, 1024, 1024]),
     ("matmul_128", &[1024, 1024, 1024]),
     ("matmul_64x128", &[1024, 1024, 1024]),
     ("matmul_64", &[1024, 1024, 1024]),
@@ -31,6 +32,13 @@ const WORK: &[(&str, &[usize])] = &[
     ("triangle_outgoing_64", &[256, 256, 128, 256]),
     ("triangle_outgoing_64", &[512, 512, 128, 512]),
     ("triangle_incoming", &[256, 256, 128, 256]),
+    ("matrix_vector", &[16384, 16384]),
+    ("vector_matrix", &[16384, 16384]),
+    ("row_sums", &[16384, 16384]),
+    ("column_sums", &[16384, 16384]),
+    ("transpose", &[16384, 16384]),
+    ("dot", &[67108864]),
+    ("chain", &[2048, 2048, 2048, 2048]),
 ];
 
 /// Launches of one sample: enough that a sample takes about 2 ms, so that the gap between the

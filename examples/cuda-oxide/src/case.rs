@@ -1,6 +1,7 @@
 //! A kernel with its typed `launch` behind one signature, so that checking and timing need not
 //! know which labels and operands it has.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use cuda_core::{CudaContext, CudaStream, DeviceBuffer};
@@ -30,7 +31,7 @@ pub struct Case {
 }
 
 macro_rules! cases {
-    ($($kernel:ident [$($label:ident)*] ($($operand:ident)*) $checks:expr;)*) => {
+    ($($kernel:ident [$($label:ident)*] ($($operand:ident)*) $($workspace:ident)? => $checks:expr;)*) => {
         /// Every kernel of this program.
         pub const CASES: &[Case] = &[$(Case {
             name: stringify!($kernel),
@@ -45,11 +46,19 @@ macro_rules! cases {
                     return Err("a case with the wrong number of extents".into());
                 };
                 let extents = kernels::$kernel::Extents { $($label: *$label),* };
+                $(
+                    let elems = kernels::$kernel::workspace_elems(&extents).ok_or("a workspace beyond memory")?;
+                    let stream = context.default_stream();
+                    let $workspace = DeviceBuffer::from_host(&stream, &vec![f32::NAN; elems])?;
+                    let $workspace = RefCell::new($workspace);
+                )?
                 Ok(Box::new(move |stream, operands, out| {
                     let [$($operand),*] = operands else {
                         return Err("a case with the wrong number of operands".into());
                     };
-                    kernels::$kernel::launch(&module, stream, &extents, $($operand,)* out)?;
+                    kernels::$kernel::launch(
+                        &module, stream, &extents, $($operand,)* $(&mut $workspace.borrow_mut(),)? out,
+                    )?;
                     Ok(())
                 }))
             },
@@ -58,30 +67,37 @@ macro_rules! cases {
 }
 
 cases! {
-    matmul_128 [i k j] (a b) &[&[1, 1, 1], &[129, 33, 127], &[256, 64, 384], &[1000, 1001, 999], &[127, 0, 5]];
-    matmul_64x128 [i k j] (a b) &[&[65, 17, 129], &[128, 32, 128]];
-    matmul_64 [i k j] (a b) &[&[65, 65, 65], &[63, 34, 65], &[64, 2049, 3], &[257, 129, 191], &[512, 512, 512]];
-    matmul_nt [i k j] (a b) &[&[129, 33, 127], &[256, 64, 384]];
-    matmul_tn [k i j] (a b) &[&[33, 129, 127], &[64, 256, 384]];
-    matmul_tt [k i j] (a b) &[&[33, 129, 127], &[64, 256, 384]];
-    matmul_to_transposed [i k j] (a b) &[&[65, 31, 33], &[64, 32, 64]];
-    matmul_odd_tile [i k j] (a b) &[&[49, 13, 41], &[96, 12, 40]];
-    matmul_fixed [i] (a b) &[&[65], &[128]];
-    batched [b i k j] (a b_) &[&[3, 65, 18, 63], &[2, 64, 16, 128]];
-    attention_scores [b h q d k] (a b_) &[&[2, 2, 33, 65, 31], &[2, 3, 64, 32, 128]];
-    triangle_outgoing [i k c j] (a b) &[&[33, 65, 3, 17], &[65, 66, 5, 63], &[64, 64, 64, 64], &[2, 129, 1, 3]];
-    triangle_outgoing_64 [i k c j] (a b) &[&[33, 65, 3, 17], &[65, 66, 5, 63], &[128, 64, 32, 128]];
-    triangle_incoming [k i c j] (a b) &[&[65, 33, 3, 17], &[64, 64, 64, 64]];
-    two_contracted_apart [i x k y j] (a b) &[&[17, 3, 9, 2, 15], &[16, 0, 9, 2, 15]];
-    many_free [a i b k j c] (left right) &[&[2, 5, 17, 6, 3, 18]];
-    outer_product [i j] (a b) &[&[70, 66], &[128, 64], &[4194305, 1]];
-    diagonal_factor [i k j] (a b) &[&[17, 9, 18]];
-    matrix_vector [i k] (a b) &[&[257, 65]];
-    dot [i] (a b) &[&[5000], &[0]];
-    transpose [i j] (a) &[&[65, 67]];
-    trace [i] (a) &[&[67], &[0]];
-    column_sums [i j] (a) &[&[33, 70]];
-    hadamard_transposed [i j] (a b) &[&[33, 65]];
+    matmul_128 [i k j] (a b) => &[&[1, 1, 1], &[129, 33, 127], &[256, 64, 384], &[1000, 1001, 999], &[127, 0, 5]];
+    matmul_64x128 [i k j] (a b) => &[&[65, 17, 129], &[128, 32, 128]];
+    matmul_128x64 [i k j] (a b) => &[&[129, 17, 65], &[256, 32, 128]];
+    matmul_64 [i k j] (a b) => &[&[65, 65, 65], &[63, 34, 65], &[64, 2049, 3], &[257, 129, 191], &[512, 512, 512]];
+    matmul_nt [i k j] (a b) => &[&[129, 33, 127], &[256, 64, 384]];
+    matmul_tn [k i j] (a b) => &[&[33, 129, 127], &[64, 256, 384]];
+    matmul_tt [k i j] (a b) => &[&[33, 129, 127], &[64, 256, 384]];
+    matmul_to_transposed [i k j] (a b) => &[&[65, 31, 33], &[64, 32, 64]];
+    matmul_odd_tile [i k j] (a b) => &[&[49, 13, 41], &[96, 12, 40]];
+    matmul_fixed [i] (a b) => &[&[65], &[128]];
+    batched [b i k j] (a b_) => &[&[3, 65, 18, 63], &[2, 64, 16, 128]];
+    attention_scores [b h q d k] (a b_) => &[&[2, 2, 33, 65, 31], &[2, 3, 64, 32, 128]];
+    triangle_outgoing [i k c j] (a b) => &[&[33, 65, 3, 17], &[65, 66, 5, 63], &[64, 64, 64, 64], &[2, 129, 1, 3]];
+    triangle_outgoing_64 [i k c j] (a b) => &[&[33, 65, 3, 17], &[65, 66, 5, 63], &[128, 64, 32, 128]];
+    triangle_incoming [k i c j] (a b) => &[&[65, 33, 3, 17], &[64, 64, 64, 64]];
+    two_contracted_apart [i x k y j] (a b) => &[&[17, 3, 9, 2, 15], &[16, 0, 9, 2, 15]];
+    many_free [a i b k j c] (left right) => &[&[2, 5, 17, 6, 3, 18]];
+    outer_product [i j] (a b) => &[&[70, 66], &[128, 64], &[4194305, 1]];
+    diagonal_factor [i k j] (a b) => &[&[17, 9, 18]];
+    matrix_vector [i k] (a b) => &[&[257, 65], &[3, 70001], &[4096, 4096], &[5, 0]];
+    vector_matrix [k j] (a b) => &[&[65, 300], &[5001, 3], &[4096, 4096]];
+    dot [i] (a b) => &[&[5000], &[1000003], &[0]];
+    transpose [i j] (a) => &[&[65, 67], &[1024, 4096]];
+    transpose_three [i j k] (a) => &[&[5, 33, 7], &[64, 65, 130]];
+    trace [i] (a) => &[&[67], &[4099], &[0]];
+    row_sums [i j] (a) => &[&[70, 33], &[3, 50001], &[5000, 1024]];
+    column_sums [i j] (a) => &[&[33, 70], &[50001, 3], &[4096, 4096]];
+    batched_matrix_vector [b i j] (a b_) => &[&[3, 65, 129], &[16, 512, 512]];
+    chain [i j k l] (a b c) workspace => &[&[65, 33, 67, 31], &[256, 128, 64, 512], &[3, 0, 5, 7]];
+    reduced_first [i j k l] (a b) workspace => &[&[9, 33, 5, 7], &[128, 64, 32, 256]];
+    hadamard_transposed [i j] (a b) => &[&[33, 65]];
 }
 
 /// A case with its extents bound, and what the oracle needs to know of it.

@@ -2,6 +2,7 @@
 
 mage::einsum_kernel!("ik,kj->ij", tile = 128, name = matmul_128);
 mage::einsum_kernel!("ik,kj->ij", tile = (64, 128, 16), name = matmul_64x128);
+mage::einsum_kernel!("ik,kj->ij", tile = (128, 64, 16), name = matmul_128x64);
 mage::einsum_kernel!("ik,kj->ij", tile = 64, name = matmul_64);
 mage::einsum_kernel!("ik,jk->ij", tile = 128, name = matmul_nt);
 mage::einsum_kernel!("ki,kj->ij", tile = 128, name = matmul_tn);
@@ -24,8 +25,14 @@ mage::einsum_kernel!("aibk,kjc->ajibc", tile = 16, name = many_free);
 mage::einsum_kernel!("i,j->ij", tile = 64, name = outer_product);
 mage::einsum_kernel!("iik,kj->ij", tile = 16, name = diagonal_factor);
 mage::einsum_kernel!("ik,k->i", name = matrix_vector);
+mage::einsum_kernel!("k,kj->j", name = vector_matrix);
 mage::einsum_kernel!("i,i->", name = dot);
 mage::einsum_kernel!("ij->ji", name = transpose);
+mage::einsum_kernel!("ijk->kij", name = transpose_three);
 mage::einsum_kernel!("ii->", name = trace);
+mage::einsum_kernel!("ij->i", name = row_sums);
 mage::einsum_kernel!("ij->j", name = column_sums);
+mage::einsum_kernel!("bij,bj->bi", name = batched_matrix_vector);
+mage::einsum_kernel!("ij,jk,kl->il", tile = 64, name = chain);
+mage::einsum_kernel!("ijk,jl->il", name = reduced_first);
 mage::einsum_kernel!("ij,ji->ij", name = hadamard_transposed);
