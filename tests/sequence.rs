@@ -1,6 +1,8 @@
 //! Programs of several statements: a launch each, with temporaries in the caller's workspace, in
 //! the emulator against the oracle, and what is refused or trapped.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test may stop at once")]
+
 use common::sequence::{self, SEQUENCES};
 use common::{Agreement, Problem};
 use mage_codegen::emulate::{self, Arguments, Failure, Input};
