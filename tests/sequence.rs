@@ -1,6 +1,8 @@
 //! Programs of several statements, a launch each: which variants run, what is refused, and what the
 //! emulator traps. That their values are right is checked with those of every spec.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test may stop at once")]
+
 use common::Problem;
 use mage_codegen::emulate::{self, Arguments, Failure, Input};
 use mage_codegen::kernel::{HostExpr, HostStep, Module};

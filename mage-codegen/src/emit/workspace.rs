@@ -1,7 +1,7 @@
 //! `workspace_elems`: how long the workspace of `launch` must be, from the same expression that
 //! the host's check has; and where in it a temporary begins.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::extents;
@@ -40,10 +40,16 @@ pub fn need(names: &Names<'_>) -> TokenStream {
 /// The device address of a buffer, a `u64`; that of a temporary lies in the workspace.
 pub fn address(names: &Names<'_>, buffer: BufferId) -> TokenStream {
     let memory = oxide::buffer_address(&names.buffer(names.module.memory_of(buffer)));
-    match names.module.first_elem(buffer) {
-        None => memory,
-        Some(first) if constant(names, first) == Some(0) => memory,
+    let Some(first) = names.module.first_elem(buffer) else {
+        return memory;
+    };
+    match constant(names, first) {
+        Some(0) => memory,
         Some(first) => {
+            let first = Literal::u64_unsuffixed(first);
+            quote!((#memory + 4 * #first))
+        }
+        None => {
             let first = value(names, first);
             quote!((#memory + 4 * #first as u64))
         }
