@@ -1,8 +1,7 @@
-//! Programs of several statements: a launch each, with temporaries in the caller's workspace, in
-//! the emulator against the oracle, and what is refused or trapped.
+//! Programs of several statements, a launch each: which variants run, what is refused, and what the
+//! emulator traps. That their values are right is checked with those of every spec.
 
-use common::sequence::{self, SEQUENCES};
-use common::{Agreement, Problem};
+use common::Problem;
 use mage_codegen::emulate::{self, Arguments, Failure, Input};
 use mage_codegen::kernel::{HostExpr, HostStep, Module};
 use mage_codegen::pipeline::Levels;
@@ -12,36 +11,13 @@ use mage_einsum::fill::Fill;
 
 mod common;
 
-#[test]
-fn every_sequence_at_its_extents() {
-    let mut failures = Vec::new();
-    for case in SEQUENCES {
-        let levels = sequence::levels(case.invocation, case.path);
-        for extents in case.runs {
-            for (fill, agreement) in
-                [(Fill::Hash, Agreement::Equal), (Fill::Normal, Agreement::WithinBound)]
-            {
-                let problem = common::problem(&levels, &common::extents(extents), &[fill]);
-                for byte_alignment in [16, 4] {
-                    let wrong = match common::emulate(&levels.module, &problem, byte_alignment) {
-                        Ok(run) => {
-                            common::disagreement(&run.output, &problem.evaluation, agreement)
-                        }
-                        Err(failure) => Some(failure.to_string()),
-                    };
-                    let wrong = wrong.map(|wrong| {
-                        format!("{} at {extents}, {byte_alignment}: {wrong}", case.name)
-                    });
-                    failures.extend(wrong);
-                }
-            }
-        }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+fn chain() -> Levels {
+    common::compile("\"ij,jk,kl->il\", tile = 16")
 }
 
-fn chain() -> Levels {
-    sequence::levels(SEQUENCES[0].invocation, SEQUENCES[0].path)
+/// Two temporaries, both read by the last step.
+fn tree() -> Levels {
+    common::compile("\"ij,jk,kl,lm->im\", tile = 16, path = ((0, 1), (0, 1), (0, 1))")
 }
 
 fn problem(levels: &Levels, extents: &str) -> Problem {
@@ -104,7 +80,7 @@ fn a_workspace_that_is_too_short_is_refused() {
 
 #[test]
 fn a_tile_is_for_the_steps_that_can_take_it() {
-    let levels = sequence::levels(SEQUENCES[3].invocation, SEQUENCES[3].path);
+    let levels = common::compile("\"ij,jk,k->i\", tile = 16, path = ((0, 1), (0, 1))");
     let tiled: Vec<bool> = levels
         .schedule
         .launches
@@ -116,8 +92,8 @@ fn a_tile_is_for_the_steps_that_can_take_it() {
 
 /// What a fault planted in the tree of two temporaries ends in.
 fn trap(plant: fn(&mut Module)) -> String {
-    let mut levels = sequence::levels(SEQUENCES[1].invocation, SEQUENCES[1].path);
-    let problem = problem(&levels, SEQUENCES[1].runs[0]);
+    let mut levels = tree();
+    let problem = problem(&levels, "i=17 j=5 k=19 l=7 m=23");
     plant(&mut levels.module);
     match common::emulate(&levels.module, &problem, 16) {
         Err(Failure::Trap(trap)) => trap.to_string(),
@@ -158,7 +134,7 @@ fn faults_of_the_workspace_trap() {
 
 #[test]
 fn the_source_says_what_the_workspace_is() {
-    let source = sequence::levels(SEQUENCES[1].invocation, SEQUENCES[1].path).source;
+    let source = tree().source;
     for part in [
         "//! Workspace: `round_up(i * k, 4) + round_up(k * m, 4)` elements; `t0` from `0`, `t1` from",
         "pub fn workspace_elems(extents: &Extents) -> Option<usize> {",

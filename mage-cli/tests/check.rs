@@ -5,7 +5,7 @@ mod support;
 use support::{json, mage};
 
 /// Notation and options, extents, and words that the answer holds.
-const RIGHT: [(&[&str], &[&str]); 10] = [
+const RIGHT: [(&[&str], &[&str]); 11] = [
     (
         &["ik,kj->ij", "i=20", "j=19", "k=17", "--tile", "64"],
         &["380 elements of 17 terms each", "does not select variant `wide`", "in 2 runs"],
@@ -25,7 +25,21 @@ const RIGHT: [(&[&str], &[&str]); 10] = [
     (&["->"], &["\"->\"", "right"]),
     (&["ik,kj->ij", "--extents", "i=8,k=4,j=8", "--tile", "8,8,4"], &["tile = (8, 8, 4)", "wide"]),
     (&["C[i,j] = sum(k) A[i,k] * A[j,k]", "i=9", "j=9", "k=5"], &["A[i,k] * A[j,k]", "right"]),
+    (
+        &["ij,jk,kl->il", "i=5", "j=4", "k=8", "l=3", "--tile", "16"],
+        &["workspace: 40 elements, 160 bytes", "wide, narrow", "1 block, 1 block"],
+    ),
 ];
+
+#[test]
+fn what_the_host_refuses_has_its_own_code() {
+    let arguments = ["check", "ik,kj->ij", "i=3000000000", "j=0", "k=0", "--tile", "64"];
+    let run = mage(&arguments);
+    assert_eq!(run.status, 2);
+    for word in ["M0035", "label `i` is 3000000000, limit 2147483648"] {
+        assert!(run.err.contains(word), "lacks {word:?}:\n{}", run.err);
+    }
+}
 
 #[test]
 fn right_kernels() {

@@ -44,6 +44,25 @@ fn json_has_the_same_facts() {
 }
 
 #[test]
+fn a_sequence_shows_its_steps_and_its_workspace() {
+    let chain = ["explain", "ij,jk,kl->il", "i=33", "j=18", "k=19", "l=21", "--tile", "16"];
+    let run = mage(&chain);
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    for words in [
+        "round_up(i * k, 4) = 628 elements, 2512 bytes",
+        "Step 0: t0[i,k] = sum(j) A[i,j] * B[j,k]",
+        "Step 1: out[i,l] = sum(k) t0[i,k] * C[k,l]",
+        "in `A` and in `t0`",
+    ] {
+        assert!(run.out.contains(words), "lacks {words:?}:\n{}", run.out);
+    }
+    let report = json(&[&chain[..], &["--json"]].concat(), 0);
+    assert_eq!(report["workspace"]["elems"], 628);
+    assert_eq!(report["launches"][0]["grid"]["blocks"], 3 * 2);
+    assert_eq!(report["launches"][1]["grid"]["blocks"], 3 * 2);
+}
+
+#[test]
 fn without_extents_the_rest_is_there() {
     let run = mage(&["explain", "ik,kj->ij"]);
     assert_eq!(run.status, 0);

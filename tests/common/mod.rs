@@ -4,8 +4,6 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may stop at once")]
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-pub mod sequence;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -6,12 +6,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use mage_codegen::kernel::{BufferUse, Module};
-use mage_codegen::pipeline::{self, Levels};
+use mage_codegen::pipeline;
 use mage_einsum::index::Extent;
 use mage_einsum::spec;
-
-#[path = "../../common/sequence.rs"]
-mod sequence;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../specs");
@@ -23,22 +20,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The folder has no order of its own.
     paths.sort();
 
-    let mut all: Vec<(String, Levels)> = Vec::new();
-    for path in &paths {
-        let name = path.file_stem().ok_or("a file")?.to_string_lossy().into_owned();
-        all.push((name, pipeline::compile(&spec::parse_file(&fs::read_to_string(path)?)?.spec)?));
-    }
-    let sequences = sequence::SEQUENCES.iter();
-    all.extend(
-        sequences.map(|one| (one.name.to_owned(), sequence::levels(one.invocation, one.path))),
-    );
     let (mut modules, mut rows) = (String::new(), String::new());
-    for (name, levels) in &all {
+    for path in &paths {
+        let name = path.file_stem().ok_or("a file")?.to_string_lossy();
+        let levels = pipeline::compile(&spec::parse_file(&fs::read_to_string(path)?)?.spec)?;
         let source = out.join(format!("{name}.rs"));
         fs::write(&source, &levels.source)?;
         writeln!(modules, "#[path = {source:?}]\npub mod {name};")?;
         writeln!(rows, "    Emitted {{ name: {name:?}, launch: launch_{name} }},")?;
-        modules += &launcher(name, &levels.module)?;
+        modules += &launcher(&name, &levels.module)?;
     }
     let table = format!("/// Every spec, by name.\npub const SPECS: &[Emitted] = &[\n{rows}];\n");
     fs::write(out.join("specs.rs"), modules + &table)?;

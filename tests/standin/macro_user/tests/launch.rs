@@ -8,7 +8,7 @@ use cuda_core::{CudaContext, CudaStream, DeviceBuffer};
 use mage::fill::{Fill, fill};
 use mage::ndarray::ArrayViewD;
 use mage::tolerance;
-use mage_standin_macro_user::{capitals, fixed, matmul, triangle};
+use mage_standin_macro_user::{capitals, chain, fixed, matmul, triangle};
 
 fn device() -> (Arc<CudaContext>, Arc<CudaStream>) {
     let context = CudaContext::new(0).unwrap();
@@ -50,6 +50,29 @@ fn modules_agree_with_their_oracle() {
     agree!(capitals, (capitals::Extents { i: 17, I: 9, j: 18 }), [17, 9], [9, 18]);
     agree!(triangle, (triangle::Extents { i: 17, k: 9, c: 5, j: 33 }), [17, 9, 5], [33, 9, 5]);
     agree!(fixed, (), [64, 48], [48, 32]);
+}
+
+#[test]
+fn a_sequence_takes_the_workspace_it_asks_for() {
+    let (context, stream) = device();
+    let extents = chain::Extents { i: 17, j: 9, k: 11, l: 18 };
+    let shapes = [[17, 9], [9, 11], [11, 18]];
+    let operands: Vec<Vec<f32>> =
+        (0..).zip(shapes).map(|(seed, [rows, cols])| fill(Fill::Hash, seed, rows * cols)).collect();
+    let [a, b, c] = [0, 1, 2].map(|position| view(&shapes[position], &operands[position]));
+    let reference = chain::reference(a, b, c).unwrap().to_f32().into_raw_vec_and_offset().0;
+    let emulated = chain::emulate(&extents, &operands[0], &operands[1], &operands[2]).unwrap();
+    assert_eq!(emulated, reference);
+
+    let need = chain::workspace_elems(&extents).unwrap();
+    assert_eq!(need, 188);
+    let module = chain::device::load(&context).unwrap();
+    let upload = |data: &[f32]| DeviceBuffer::from_host(&stream, data).unwrap();
+    let [a, b, c] = [0, 1, 2].map(|position| upload(&operands[position]));
+    let mut workspace = upload(&vec![f32::NAN; need]);
+    let mut out = upload(&vec![f32::NAN; reference.len()]);
+    chain::launch(&module, &stream, &extents, &a, &b, &c, &mut workspace, &mut out).unwrap();
+    assert_eq!(out.to_host_vec(&stream).unwrap(), reference);
 }
 
 #[test]
