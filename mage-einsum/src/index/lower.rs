@@ -22,7 +22,9 @@ pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnost
     let statement = match &notation.form {
         Form::Classic(classic) => {
             let spelled_out = notation::spelled_out(classic, options.ranks.as_deref());
-            notation::desugar(&spelled_out.map_err(|mistakes| at_ranks(mistakes, options))?)
+            notation::desugar(
+                &spelled_out.map_err(|mistakes| at_option(mistakes, options, "ranks"))?,
+            )
         }
         Form::Index(statements) => only_statement(statements)?.clone(),
     };
@@ -49,18 +51,18 @@ pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnost
     let program =
         Program { notation: notation.text.clone(), modes, tensors, statements, same_extents };
     if let Some(ranks) = &options.ranks {
-        ranks_fit(&program, ranks).map_err(|mistakes| at_ranks(mistakes, options))?;
+        ranks_fit(&program, ranks).map_err(|mistakes| at_option(mistakes, options, "ranks"))?;
     }
-    fixed_extents_agree(&program)?;
+    fixed_extents_agree(&program).map_err(|mistakes| at_option(mistakes, options, "extents"))?;
     Ok(program)
 }
 
-/// Points what has no place in the notation at the option `ranks`.
-fn at_ranks(Diagnostics(mistakes): Diagnostics, options: &Options) -> Diagnostics {
+/// Points what has no place in the notation at the value of an option.
+fn at_option(Diagnostics(mistakes): Diagnostics, options: &Options, key: &str) -> Diagnostics {
     let located = |mistake: Diagnostic| match mistake.span {
         Some(_) => mistake,
-        None => Diagnostic { source: Source::Options, span: options.span_of("ranks"), ..mistake }
-            .place("option `ranks`"),
+        None => Diagnostic { source: Source::Options, span: options.span_of(key), ..mistake }
+            .place(format!("option `{key}`")),
     };
     Diagnostics(mistakes.into_iter().map(located).collect())
 }

@@ -31,7 +31,7 @@ fn operand_count(n_terms: usize, n_operands: usize) -> Diagnostic {
     let terms = if n_terms == 1 { "operand" } else { "operands" };
     let are = if n_operands == 1 { "is" } else { "are" };
     let message = format!("the notation has {n_terms} {terms} but {n_operands} {are} given");
-    Diagnostic::new(Code::OperandCount, message).help(format!("give {n_terms}"))
+    Diagnostic::new(Code::OperandCount, message).help("give one for each operand of the notation")
 }
 
 fn rank_mismatch(

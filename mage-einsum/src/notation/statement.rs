@@ -21,7 +21,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Statement>, Diagnostics> {
 }
 
 fn statement(cursor: &mut Cursor<'_>) -> Result<Statement, Diagnostic> {
-    let target = access(cursor, Code::ScatterUnsupported)?;
+    let target = access(cursor, scatter)?;
     cursor.expect('=')?;
     let reduced = if is_call(cursor, "sum") { reduction(cursor)? } else { Vec::new() };
     let mut factors = vec![factor(cursor)?];
@@ -47,22 +47,22 @@ fn factor(cursor: &mut Cursor<'_>) -> Result<Access, Diagnostic> {
             Err(unsupported(message, cursor.place()))
         }
         (Some(Kind::Mark('(') | Kind::Number(_)), _) => Err(beyond_a_product(cursor)),
-        (Some(Kind::Word(_) | Kind::Mark(_)) | None, _) => {
-            access(cursor, Code::StatementUnsupported)
-        }
+        (Some(Kind::Word(_) | Kind::Mark(_)) | None, _) => access(cursor, unsupported),
     }
 }
 
-/// `A[i,k]`, or `s[]` for a scalar. `indirect` is the code for an index that is itself an access.
-fn access(cursor: &mut Cursor<'_>, indirect: Code) -> Result<Access, Diagnostic> {
+/// How an index that is itself an access is refused.
+type Refusal = fn(String, Span) -> Diagnostic;
+
+/// `A[i,k]`, or `s[]` for a scalar.
+fn access(cursor: &mut Cursor<'_>, indirect: Refusal) -> Result<Access, Diagnostic> {
     let tensor = label(cursor, "a tensor's name")?;
     cursor.expect('[')?;
     let labels = if cursor.peek() == Some(Kind::Mark(']')) { Vec::new() } else { labels(cursor)? };
     if cursor.peek() == Some(Kind::Mark('[')) {
         let inner = labels.last().map_or("", |label| label.name.as_str());
         let message = format!("`{}` is indexed through `{inner}[..]`", tensor.name);
-        let refusal = unsupported(message, cursor.place());
-        return Err(Diagnostic { code: indirect, ..refusal });
+        return Err(indirect(message, cursor.place()));
     }
     cursor.expect(']')?;
     Ok(Access { tensor, labels })
@@ -103,4 +103,9 @@ fn unsupported(message: String, span: Span) -> Diagnostic {
         .at(span)
         .place(format!("byte {}", span.start))
         .help("write one sum of products, as in `C[i,j] = sum(k) A[i,k] * B[k,j]`")
+}
+
+fn scatter(message: String, span: Span) -> Diagnostic {
+    Diagnostic { code: Code::ScatterUnsupported, ..unsupported(message, span) }
+        .help("sort the entries by their target and sum each target's own, as rows of a CSR matrix")
 }

@@ -1,0 +1,5 @@
+//! Two dots.
+
+mage::einsum_kernel!("..ik,kj->...ij", ranks = (3, 2));
+
+fn main() {}

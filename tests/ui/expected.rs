@@ -1,0 +1,5 @@
+//! A product without its mark.
+
+mage::einsum_kernel!("C[i] = A[i] B[i]");
+
+fn main() {}
