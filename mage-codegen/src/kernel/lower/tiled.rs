@@ -10,10 +10,10 @@ use super::host::{NARROW_COORDINATES, grid_limit, require_limit};
 use super::names::Names;
 use super::stage::{Step, Walk};
 use crate::kernel::{
-    Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Place, Pred, RegId, SharedId, Space,
-    Stmt, Ty, Value, Width,
+    Arm, BufferId, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Place, Pred, RegId,
+    SharedId, Space, Stmt, Ty, Value, Width,
 };
-use crate::schedule::{Launch, Schedule, Tail, Tiled, Variant, VariantKind};
+use crate::schedule::{Launch, Schedule, Tail, Tiled, Variant};
 
 /// The kernels of all variants and the steps that select one.
 pub fn lower(
@@ -79,7 +79,7 @@ fn wide_accesses<'s>(
     wide
 }
 
-/// A wide access needs its address to be a multiple of 16 bytes: the buffer's start is, every
+/// A wide access needs its address to be a multiple of its bytes: the buffer's start is, every
 /// tile origin along the contiguous mode is a multiple of four, and so is every other stride when
 /// the contiguous extent is. A temporary starts as well aligned as the workspace.
 fn eligible(schedule: &Schedule, names: &Names, module: &Module, wide: &[&Access]) -> HostPred {
@@ -92,12 +92,18 @@ fn eligible(schedule: &Schedule, names: &Names, module: &Module, wide: &[&Access
                 all.push(multiple);
             }
         }
-        let aligned = HostPred::AlignedTo(module.memory_of(buffer(access)), 16);
+        let aligned = aligned_for_four(module, buffer(access));
         if !all.contains(&aligned) {
             all.push(aligned);
         }
     }
     HostPred::All(all)
+}
+
+/// The buffer starts where an access of four elements may.
+pub fn aligned_for_four(module: &Module, buffer: BufferId) -> HostPred {
+    let bytes = 4 * module.buffers[buffer.0].dtype.size_bytes();
+    HostPred::AlignedTo(module.memory_of(buffer), bytes)
 }
 
 struct Lowering<'p> {
@@ -184,17 +190,10 @@ impl<'p> Lowering<'p> {
 
     fn frame(&self) -> Frame {
         let kind = self.variant.kind;
-        let summary = match kind {
-            VariantKind::Wide => {
-                "Accesses of 16 bytes, for contiguous extents that are multiples of 4 in buffers \
-                 aligned to 16 bytes."
-            }
-            VariantKind::Narrow => "Accesses of 4 bytes, for any extents and alignment.",
-        };
         let part = (self.tiled.variants.len() > 1).then(|| kind.name());
         Frame {
             name: self.schedule.kernel_name(self.launch, part),
-            summary: summary.to_string(),
+            summary: kind.accesses(self.schedule.program.operand_dtype()),
             block_threads: self.tiled.threads.block_threads(),
             min_blocks: self.tiled.min_blocks,
         }
