@@ -4,8 +4,12 @@
 use mage_einsum::index::{Access, ModeId};
 
 use super::builder::{Builder, all, buffer, reg};
+use crate::device::SECTOR_BYTES;
 use crate::kernel::{Expr, Place, Pred, RegId, SharedId, Space, Stmt, Ty, Width};
 use crate::schedule::{Along, Side, Tail, Tiled};
+
+/// f32 elements of a sector of global memory.
+const SECTOR_ELEMS: u32 = SECTOR_BYTES / 4;
 
 /// A direction of the tile as a stage holds it.
 #[derive(Debug, Clone)]
@@ -34,7 +38,7 @@ pub struct Walk {
     access: Access,
     /// The name that its variables begin with.
     stem: String,
-    /// The walked direction first.
+    /// The walked direction first; a mode may have two, which add up.
     directions: Vec<Direction>,
     /// Elements an access.
     elems: u32,
@@ -206,15 +210,12 @@ impl Walk {
                 preds.push(self.number(&pass).less(Expr::u32(self.n_accesses)));
             }
             let mut coordinates = step.origins.to_vec();
-            for (direction, position) in self.directions.iter().zip(positions) {
-                let Some(mode) = direction.mode else {
-                    continue;
-                };
+            for (mode, position, predicated) in self.by_mode(positions) {
                 let stem = builder.names.mode(mode).to_string();
                 let name = format!("{}_{stem}_{}", self.stem, step.suffix);
                 let at = position_in(step.origins, mode).plus(position);
                 let at = builder.bind(body, &name, at);
-                if direction.predicated {
+                if predicated {
                     preds.push(at.clone().less(builder.extent(mode)));
                 }
                 coordinates.retain(|(id, _)| *id != mode);
@@ -228,6 +229,21 @@ impl Walk {
                 when: all(preds),
             });
         });
+    }
+
+    /// The position of each mode, with whether it is predicated.
+    fn by_mode(&self, positions: Vec<Expr>) -> Vec<(ModeId, Expr, bool)> {
+        let mut modes: Vec<(ModeId, Expr, bool)> = Vec::new();
+        for (direction, position) in self.directions.iter().zip(positions) {
+            let Some(mode) = direction.mode else {
+                continue;
+            };
+            match modes.iter_mut().find(|(id, _, _)| *id == mode) {
+                Some((_, sum, _)) => *sum = sum.clone().plus(position),
+                None => modes.push((mode, position, direction.predicated)),
+            }
+        }
+        modes
     }
 
     /// Stores the registers of [`Walk::load`] into the stage that begins at `stage`.
@@ -310,11 +326,30 @@ fn directions(tiled: &Tiled, side: &Side, elems: u32, upper: &str) -> Vec<Direct
         Along::Contracted => vec![of_contracted, of_side, of_batch],
         Along::Batch => vec![of_batch, of_side, of_contracted],
     };
-    // The walked direction is counted in accesses.
-    directions[0].radix /= elems;
-    directions[0].scale = elems;
     directions.retain(|direction| direction.mode.is_some());
+    split_walked(&mut directions, elems);
     directions
+}
+
+/// Counts the walked direction in accesses. Where one-wide accesses are stored transposed, a warp
+/// takes one sector a row and as many rows as that leaves; the other sectors of a row come last.
+/// Four-wide accesses take whole rows, because twice as many cache lines a request would cost them
+/// more than the banks of their stores (evidence, experiments.md, for both).
+fn split_walked(directions: &mut Vec<Direction>, elems: u32) {
+    let Some(walked) = directions.first_mut() else {
+        return;
+    };
+    walked.radix /= elems;
+    walked.scale = elems;
+    let transposed = walked.stage_stride.as_const() != Some(1);
+    let sectors = walked.radix.is_multiple_of(SECTOR_ELEMS) && walked.radix > SECTOR_ELEMS;
+    if elems == 1 && transposed && sectors {
+        let mut rest = walked.clone();
+        walked.radix = SECTOR_ELEMS;
+        rest.radix /= SECTOR_ELEMS;
+        rest.scale = SECTOR_ELEMS;
+        directions.push(rest);
+    }
 }
 
 fn width(elems: u32) -> Width {
