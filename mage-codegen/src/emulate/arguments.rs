@@ -13,7 +13,7 @@ use crate::kernel::{BufferId, BufferUse, Module, REGION_ELEMS};
 /// An operand of the call.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
-    /// The elements, row-major.
+    /// The elements, row-major; each a value that the operand's type has.
     pub data: &'a [f64],
     /// Bytes that the emulated address is a multiple of: 16 normally, 4 for a view that starts
     /// anywhere.
@@ -77,6 +77,27 @@ pub(super) fn facts<'a>(
     };
     let (lengths, byte_alignments) = (0..module.buffers.len()).map(aligned).unzip();
     Ok(Facts { module, extents, lengths, byte_alignments })
+}
+
+/// Whether every value is one that its buffer's type has: an f64 that is none would let a kernel
+/// seem more exact than it is.
+pub(super) fn hold_values(module: &Module, arguments: &Arguments<'_>) -> Result<(), HostFailure> {
+    let given = arguments.inputs.iter().map(|input| input.data);
+    let given = given.chain([arguments.output_before]);
+    let read = module.buffers.iter().filter(|buffer| match buffer.usage {
+        BufferUse::Read | BufferUse::Update => true,
+        BufferUse::Write | BufferUse::Temp | BufferUse::Workspace => false,
+    });
+    for (buffer, data) in read.zip(given) {
+        let is_held = |value: &f64| value.is_nan() || buffer.dtype.round(*value) == *value;
+        if let Some(at) = data.iter().position(|value| !is_held(value)) {
+            let (name, dtype, value) = (&buffer.name, buffer.dtype, data[at]);
+            let message =
+                format!("element {at} of operand `{name}` is {value:?}, which is no {dtype}");
+            return Err(HostFailure { code: Code::DtypeUnsupported, message });
+        }
+    }
+    Ok(())
 }
 
 /// The workspace of a call whose checks have passed.
