@@ -31,5 +31,6 @@ pub mod notation;
 pub mod index;
 pub mod binding;
 pub mod fill;
+pub mod view;
 pub mod oracle;
 pub mod tolerance;

@@ -22,6 +22,8 @@ fn the_canonical_text() {
         ("extents = ()", ""),
         ("device = rtx4090", "device = rtx4090"),
         ("device = h200, dtype = f32", "device = h200"),
+        ("strides = runtime", "strides = runtime"),
+        ("strides = contiguous, tile = 64", "tile = 64"),
         ("ranks = (3,4 , 0)", "ranks = (3, 4, 0)"),
         ("ranks = 3", "ranks = (3)"),
         ("path = ((0,1), (1, 0),)", "path = ((0, 1), (1, 0))"),
@@ -66,6 +68,8 @@ fn mistakes() {
         ("extents = (k = 1, k = 1)", Code::BadOption, 18),
         ("extents = (k = 4294967296)", Code::SizeOverflow, 15),
         ("device = 4090", Code::BadOption, 9),
+        ("strides = (1, 2)", Code::BadOption, 10),
+        ("strides = none", Code::BadOption, 10),
         ("ranks = many", Code::BadOption, 8),
         ("ranks = (3, k)", Code::BadOption, 12),
         ("ranks = (3, 256)", Code::BadOption, 12),
@@ -107,6 +111,6 @@ fn the_nearest_option_is_named() {
     assert_eq!(help("extent = 64"), "write `extents`");
     assert_eq!(
         help("quux = 64"),
-        "the options are: tile, name, extents, device, dtype, ranks, path"
+        "the options are: tile, name, extents, device, dtype, strides, ranks, path"
     );
 }

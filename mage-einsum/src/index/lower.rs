@@ -5,8 +5,8 @@ use super::ranks::ranks_fit;
 use super::roles::roles;
 use super::tied::unequal_extents;
 use super::{
-    Access, Expr, Extent, Mode, ModeId, Part, Program, SameExtent, Statement, Tensor, TensorId,
-    TensorKind,
+    Access, Expr, Extent, Layout, Mode, ModeId, Part, Program, SameExtent, Statement, Tensor,
+    TensorId, TensorKind,
 };
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Source, Span};
 use crate::notation::{self, Form, Label, Notation};
@@ -32,7 +32,12 @@ pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnost
     known_extents(&modes, options)?;
     let tensor = |access: &notation::Access, kind: TensorKind| -> Result<Tensor, Diagnostics> {
         let dims = mode_ids(&access.labels, &modes)?;
-        Ok(Tensor { name: access.tensor.name.clone(), kind, dtype: options.dtype, dims })
+        let layout = match kind {
+            TensorKind::Input => options.strides,
+            TensorKind::Temp | TensorKind::Output => Layout::RowMajor,
+        };
+        let name = access.tensor.name.clone();
+        Ok(Tensor { name, kind, dtype: options.dtype, layout, dims })
     };
     let mut tensors = Vec::new();
     let mut same_extents = Vec::new();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use crate::diagnostic::Span;
-use crate::index::Dtype;
+use crate::index::{Dtype, Layout};
 
 pub use parse::parse;
 
@@ -26,6 +26,8 @@ pub struct Options {
     pub device: Option<String>,
     /// The element type of the operands.
     pub dtype: Dtype,
+    /// How every operand lies in its buffer; the output is row-major.
+    pub strides: Layout,
     /// The rank of each operand, from which follows what `...` stands for.
     pub ranks: Option<Vec<usize>>,
     /// The order in which operands are contracted: pairs of positions in the list of those that
@@ -60,6 +62,7 @@ impl Default for Options {
             extents: BTreeMap::new(),
             device: None,
             dtype: Dtype::F32,
+            strides: Layout::RowMajor,
             ranks: None,
             path: None,
             spans: BTreeMap::new(),

@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use super::raw::{self, Entry, Value, ValueKind};
 use super::{Options, Tile};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span};
-use crate::index::Dtype;
+use crate::index::{Dtype, Layout};
 
-const KEYS: [&str; 7] = ["tile", "name", "extents", "device", "dtype", "ranks", "path"];
+const KEYS: [&str; 8] = ["tile", "name", "extents", "device", "dtype", "strides", "ranks", "path"];
 
 /// Words that Rust keeps for itself, strict and reserved, edition 2024 (The Rust Reference,
 /// Keywords).
@@ -48,6 +48,7 @@ fn set(options: &mut Options, entry: &Entry<'_>) -> Result<(), Diagnostic> {
         "extents" => extents(options, value)?,
         "device" => options.device = Some(device(value)?),
         "dtype" => options.dtype = dtype(value)?,
+        "strides" => options.strides = strides(value)?,
         "ranks" => options.ranks = Some(ranks(value)?),
         "path" => options.path = Some(path(value)?),
         unknown => return Err(unknown_option(unknown, entry.key_span)),
@@ -161,6 +162,18 @@ fn dtype(value: &Value<'_>) -> Result<Dtype, Diagnostic> {
         ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
             let message = "the value of `dtype` is not an element type".to_owned();
             Err(at(Code::BadOption, message, value.span).help("write `dtype = f32`"))
+        }
+    }
+}
+
+fn strides(value: &Value<'_>) -> Result<Layout, Diagnostic> {
+    match value.kind {
+        ValueKind::Word("contiguous") => Ok(Layout::RowMajor),
+        ValueKind::Word("runtime") => Ok(Layout::Strided),
+        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+            let message = "the strides are neither contiguous nor given at run time".to_owned();
+            let help = "write `strides = runtime`, or leave the option out";
+            Err(at(Code::BadOption, message, value.span).help(help))
         }
     }
 }

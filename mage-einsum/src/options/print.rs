@@ -1,7 +1,7 @@
 //! The canonical option text, which the parser reads back to the same options up to places.
 
 use super::{Options, Tile};
-use crate::index::Dtype;
+use crate::index::{Dtype, Layout};
 
 /// Prints `options` in a fixed order without defaults.
 pub(super) fn print(options: &Options) -> String {
@@ -22,6 +22,10 @@ pub(super) fn print(options: &Options) -> String {
     }
     match options.dtype {
         Dtype::F32 => {}
+    }
+    match options.strides {
+        Layout::RowMajor => {}
+        Layout::Strided => entries.push("strides = runtime".to_owned()),
     }
     if let Some(ranks) = &options.ranks {
         entries.push(format!("ranks = {}", list(ranks.iter().map(usize::to_string))));

@@ -10,7 +10,9 @@ use super::size::{Modes, Sizes, modes_of};
 use crate::diagnostic::Diagnostics;
 use crate::index::print::print_line;
 use crate::index::roles::roles;
-use crate::index::{Access, Dtype, Expr, ModeId, Program, Statement, Tensor, TensorId, TensorKind};
+use crate::index::{
+    Access, Dtype, Expr, Layout, ModeId, Program, Statement, Tensor, TensorId, TensorKind,
+};
 use crate::options::Options;
 
 /// Makes pairs of a program as lowered: every statement of the result has at most two factors.
@@ -149,6 +151,7 @@ impl<'p> Sequence<'p> {
             name: self.free_name(),
             kind: TensorKind::Temp,
             dtype: self.output_dtype(),
+            layout: Layout::RowMajor,
             dims: modes.clone(),
         });
         let access = Access { tensor, modes };
