@@ -36,7 +36,7 @@ pub mod support;
 
 pub use mage_codegen::{device, emit, emulate, kernel, pipeline, schedule};
 pub use mage_einsum::{
-    binding, diagnostic, fill, index, notation, options, oracle, spec, tolerance,
+    binding, diagnostic, fill, index, notation, options, oracle, spec, tolerance, view,
 };
 pub use mage_macros::einsum_kernel;
 pub use ndarray;

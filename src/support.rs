@@ -1,12 +1,15 @@
 //! What the expansion of `einsum_kernel!` calls. Not for people: its names may change with any
 //! version of the macro.
 
+use mage_codegen::emit;
 use mage_codegen::emulate::{self, Arguments, Input};
 use mage_codegen::kernel::{BufferUse, Module};
-use mage_codegen::{emit, pipeline};
+use mage_codegen::pipeline::{self, Levels};
+use mage_einsum::binding::Extents;
 use mage_einsum::diagnostic::Diagnostics;
 use mage_einsum::oracle::Evaluation;
 use mage_einsum::spec::Spec;
+use mage_einsum::view::Stored;
 use mage_einsum::{index, oracle, spec};
 use ndarray::ArrayViewD;
 
@@ -52,27 +55,63 @@ pub fn emulate(
     extents: &[usize],
     operands: &[&[f32]],
 ) -> Result<Vec<f32>, EmulateError> {
+    let levels = recompiled(embedded)?;
+    let extents: Vec<u64> = extents.iter().map(|extent| *extent as u64).collect();
+    let input = |data| Input { data, view: None, byte_alignment: BYTE_ALIGNMENT };
+    let inputs: Vec<Input<'_>> = operands.iter().copied().map(input).collect();
+    run(&levels.module, &extents, &inputs)
+}
+
+/// The same for a specification with `strides = runtime`: operands lie as their views say.
+///
+/// # Errors
+///
+/// As [`EmulateError`] says.
+pub fn emulate_views(
+    embedded: &Embedded<'_>,
+    operands: &[ArrayViewD<'_, f32>],
+) -> Result<Vec<f32>, EmulateError> {
+    let levels = recompiled(embedded)?;
+    let shapes: Vec<&[usize]> = operands.iter().map(|operand| operand.shape()).collect();
+    let bound = Extents::from_shapes(&levels.program, &shapes).map_err(EmulateError::Operands)?;
+    let labels = levels.module.labels.iter();
+    let extents: Vec<u64> = labels.map(|label| bound.get(&label.name).unwrap_or(0)).collect();
+    let stored: Vec<Stored<f32>> =
+        operands.iter().map(|operand| Stored::of(operand, f32::NAN)).collect();
+    let inputs: Vec<Input<'_>> = stored
+        .iter()
+        .map(|Stored { data, view }| Input {
+            data,
+            view: Some(view),
+            byte_alignment: BYTE_ALIGNMENT,
+        })
+        .collect();
+    run(&levels.module, &extents, &inputs)
+}
+
+fn recompiled(embedded: &Embedded<'_>) -> Result<Levels, EmulateError> {
     let levels = read(embedded.notation, embedded.options)
         .map_err(pipeline::Error::Mistakes)
         .and_then(|spec| pipeline::compile(&spec))
         .map_err(EmulateError::Compile)?;
     let compiled = emit::hash(&levels.source);
-    if compiled != embedded.source_hash {
-        let embedded = embedded.source_hash.to_owned();
-        return Err(EmulateError::OtherSource { embedded, compiled });
+    if compiled == embedded.source_hash {
+        return Ok(levels);
     }
-    let extents: Vec<u64> = extents.iter().map(|extent| *extent as u64).collect();
-    let inputs: Vec<Input<'_>> =
-        operands.iter().map(|data| Input { data, byte_alignment: BYTE_ALIGNMENT }).collect();
+    let embedded = embedded.source_hash.to_owned();
+    Err(EmulateError::OtherSource { embedded, compiled })
+}
+
+fn run(module: &Module, extents: &[u64], inputs: &[Input<'_>]) -> Result<Vec<f32>, EmulateError> {
     let arguments = Arguments {
-        extents: &extents,
-        inputs: &inputs,
-        output_len: output_len(&levels.module, &extents),
+        extents,
+        inputs,
+        output_len: output_len(module, extents),
         output_byte_alignment: BYTE_ALIGNMENT,
         workspace_len: None,
         workspace_byte_alignment: BYTE_ALIGNMENT,
     };
-    let run = emulate::run(&levels.module, &arguments).map_err(EmulateError::Failure)?;
+    let run = emulate::run(module, &arguments).map_err(EmulateError::Failure)?;
     Ok(run.output)
 }
 

@@ -7,7 +7,7 @@
 use std::error::Error;
 
 use mage::fill::{Fill, fill};
-use mage::ndarray::ArrayViewD;
+use mage::ndarray::{ArrayViewD, Axis, Slice};
 use mage::{EmulateError, tolerance};
 
 mage::einsum_kernel!("ik,kj->ij", tile = 16);
@@ -15,6 +15,7 @@ mage::einsum_kernel!("ik,kj->ij", tile = 32);
 mage::einsum_kernel!(r#"iI,Ij->ij"#, tile = (16, 16, 8), name = capitals,);
 mage::einsum_kernel!("ik,kj->ij", tile = 16, extents = (k = 9), name = fixed);
 mage::einsum_kernel!("ij->", name = total);
+mage::einsum_kernel!("ik,kj->ij", tile = 16, strides = runtime, name = strided);
 
 /// A caller whose names are those that the expansion uses.
 mod hostile {
@@ -91,6 +92,26 @@ fn fixed_extents_are_not_asked_for() {
     let reference = fixed::reference(view(&[7, 9], &a), view(&[9, 5], &b)).unwrap();
     assert_eq!(output, Ok(reference.to_f32().into_raw_vec_and_offset().0));
     assert!(fixed::reference(view(&[7, 3], &a[..21]), view(&[3, 5], &b[..15])).is_err());
+}
+
+/// Operands with strides of their own are views, whose shapes say what the extents are.
+#[test]
+fn views_are_emulated_as_they_lie() {
+    let data = fill(Fill::Hash, 0, 18 * 40);
+    let whole = view(&[18, 40], &data);
+    let mut reversed = whole.slice_axis(Axis(1), Slice::new(0, Some(35), -2));
+    reversed.invert_axis(Axis(0));
+    let transposed = whole.slice_axis(Axis(1), Slice::new(3, Some(20), 1)).reversed_axes();
+    let row = view(&[1, 18], &data[..18]);
+    let row = row.broadcast(vec![33, 18]).unwrap();
+    for left in [transposed, row.into_dyn()] {
+        let emulated = strided::emulate(left.clone(), reversed.clone());
+        let reference = strided::reference(left, reversed.clone()).unwrap();
+        assert_eq!(emulated, Ok(reference.to_f32().into_raw_vec_and_offset().0));
+    }
+    let refusal = strided::emulate(whole.clone(), whole.clone()).unwrap_err();
+    assert!(matches!(refusal, EmulateError::Operands(_)));
+    assert!(refusal.to_string().contains("label `k` is 40 in operand 0 but 18"), "{refusal}");
 }
 
 #[test]

@@ -11,7 +11,9 @@ use mage_codegen::emulate::{self, Arguments, Failure, Input, Run};
 use mage_codegen::kernel::{BufferUse, Module};
 use mage_codegen::pipeline::{self, Levels};
 use mage_einsum::fill::{self, Fill};
+use mage_einsum::index::Layout;
 use mage_einsum::oracle::{self, Evaluation};
+use mage_einsum::view::{Arrangement, Stored, View};
 use mage_einsum::{spec, tolerance};
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 
@@ -29,8 +31,10 @@ pub struct Case {
 pub struct Problem {
     /// One a label of the module.
     pub extents: Vec<u64>,
-    /// Row-major, in operand order.
+    /// The buffers, in operand order.
     pub operands: Vec<Vec<f32>>,
+    /// For each of them where the operand lies in it; none where the module knows.
+    pub views: Vec<Option<View>>,
     /// What the oracle says.
     pub evaluation: Evaluation,
 }
@@ -108,7 +112,56 @@ pub fn problem_on(
         .map(|(shape, data)| ArrayViewD::from_shape(IxDyn(shape), data).expect("the shape fits"))
         .collect();
     let evaluation = oracle::evaluate(&levels.program, &views).expect("the shapes fit");
-    Problem { extents: label_extents(&levels.module, extents), operands, evaluation }
+    let views = vec![None; operands.len()];
+    Problem { extents: label_extents(&levels.module, extents), operands, views, evaluation }
+}
+
+/// Whether the operands' strides are given at the launch.
+pub fn is_strided(module: &Module) -> bool {
+    module.buffers.iter().any(|buffer| buffer.layout == Layout::Strided)
+}
+
+/// The arrangements of operands that a module takes.
+pub fn arrangements(module: &Module) -> Vec<Arrangement> {
+    let all = Arrangement::NAMES.map(|(_, arrangement)| arrangement);
+    all.into_iter().take(if is_strided(module) { all.len() } else { 1 }).collect()
+}
+
+/// The same operands in another arrangement, with nothing but NaN between their elements.
+pub fn arranged(
+    levels: &Levels,
+    extents: &BTreeMap<String, u64>,
+    fills: &[Fill],
+    arrangement: Arrangement,
+) -> Problem {
+    let Problem { extents: label_extents, operands, .. } = problem(levels, extents, fills);
+    let shapes = shapes(levels, extents);
+    let stored: Vec<Stored<f32>> = shapes
+        .iter()
+        .zip(operands)
+        .map(|(shape, data)| {
+            let array = ArrayD::from_shape_vec(IxDyn(shape), data).expect("the shape fits");
+            Stored::arranged(&array.view(), arrangement, f32::NAN)
+        })
+        .collect();
+    stored_problem(levels, label_extents, &shapes, stored)
+}
+
+/// The problem of operands that lie in their buffers as views say.
+pub fn stored_problem(
+    levels: &Levels,
+    extents: Vec<u64>,
+    shapes: &[Vec<usize>],
+    stored: Vec<Stored<f32>>,
+) -> Problem {
+    let arrays: Vec<ArrayD<f32>> =
+        stored.iter().zip(shapes).map(|(stored, shape)| stored.to_array(shape)).collect();
+    let views: Vec<ArrayViewD<'_, f32>> = arrays.iter().map(|array| array.view()).collect();
+    let evaluation = oracle::evaluate(&levels.program, &views).expect("the shapes fit");
+    let is_strided = is_strided(&levels.module);
+    let (operands, views) =
+        stored.into_iter().map(|stored| (stored.data, is_strided.then_some(stored.view))).unzip();
+    Problem { extents, operands, views, evaluation }
 }
 
 /// The extents in the order of the module's labels.
@@ -125,8 +178,9 @@ fn shapes(levels: &Levels, extents: &BTreeMap<String, u64>) -> Vec<Vec<usize>> {
 
 /// Runs the module in the emulator, with every buffer aligned to so many bytes.
 pub fn emulate(module: &Module, problem: &Problem, byte_alignment: u64) -> Result<Run, Failure> {
+    let operands = problem.operands.iter().zip(&problem.views);
     let inputs: Vec<Input<'_>> =
-        problem.operands.iter().map(|data| Input { data, byte_alignment }).collect();
+        operands.map(|(data, view)| Input { data, view: view.as_ref(), byte_alignment }).collect();
     let arguments = Arguments {
         extents: &problem.extents,
         inputs: &inputs,
@@ -136,6 +190,12 @@ pub fn emulate(module: &Module, problem: &Problem, byte_alignment: u64) -> Resul
         workspace_byte_alignment: byte_alignment,
     };
     emulate::run(module, &arguments)
+}
+
+/// S and Q of cases.md: the sum, and the sum with weights 1 to 97.
+pub fn sums(output: &[f32]) -> [i64; 2] {
+    let weighted = |(n, value): (usize, &f32)| (n as i64 % 97 + 1) * *value as i64;
+    [output.iter().map(|value| *value as i64).sum(), output.iter().enumerate().map(weighted).sum()]
 }
 
 /// What is wrong with `got`, if anything.

@@ -36,3 +36,8 @@ mage::einsum_kernel!("bij,bj->bi", name = batched_matrix_vector);
 mage::einsum_kernel!("ij,jk,kl->il", tile = 64, name = chain);
 mage::einsum_kernel!("ijk,jl->il", name = reduced_first);
 mage::einsum_kernel!("ij,ji->ij", name = hadamard_transposed);
+mage::einsum_kernel!("ik,kj->ij", tile = 64, strides = runtime, name = strided_matmul);
+mage::einsum_kernel!("ikc,jkc->ijc", tile = 32, strides = runtime, name = strided_triangle);
+mage::einsum_kernel!("iik,kj->ij", tile = 32, strides = runtime, name = strided_diagonal);
+mage::einsum_kernel!("ijk->kij", strides = runtime, name = strided_transpose);
+mage::einsum_kernel!("ijk,jk->i", strides = runtime, name = strided_row_sums);

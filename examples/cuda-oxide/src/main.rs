@@ -5,6 +5,7 @@
 mod kernels;
 mod case;
 mod check;
+mod strided;
 mod bench;
 
 use std::process::ExitCode;

@@ -48,6 +48,7 @@ fn rounds_up(module: &Module) -> bool {
         | Expr::Thread
         | Expr::Block
         | Expr::Widen(_)
+        | Expr::Signed(_)
         | Expr::Narrow(_) => false,
     })
 }

@@ -3,9 +3,11 @@
 use std::rc::Rc;
 
 use mage_einsum::diagnostic::Code;
+use mage_einsum::index::Layout;
+use mage_einsum::view::View;
 
 use super::global::{Contents, GlobalBuffer};
-use super::host::{Facts, elems_of, value};
+use super::host::{Facts, elems_of, row_major, value};
 use super::workspace::{Part, Workspace};
 use super::{HostFailure, workspace_elems};
 use crate::kernel::{BufferId, BufferUse, Module};
@@ -13,8 +15,11 @@ use crate::kernel::{BufferId, BufferUse, Module};
 /// An operand of the call.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
-    /// The elements, row-major.
+    /// The elements of its buffer.
     pub data: &'a [f32],
+    /// Where the operand's elements are among them, for a module that takes strides at run time;
+    /// row-major where this is none.
+    pub view: Option<&'a View>,
     /// Bytes that the emulated address is a multiple of: 16 normally, 4 for a view that starts
     /// anywhere.
     pub byte_alignment: u64,
@@ -67,7 +72,39 @@ pub(super) fn facts<'a>(
         }
     };
     let (lengths, byte_alignments) = (0..module.buffers.len()).map(of_buffer).unzip();
-    Ok(Facts { module, extents, lengths, byte_alignments })
+    let views = views(module, arguments)?;
+    Ok(Facts { module, extents, lengths, byte_alignments, views })
+}
+
+/// For each buffer its view, where it is strided.
+fn views(module: &Module, arguments: &Arguments<'_>) -> Result<Vec<Option<View>>, HostFailure> {
+    let mut inputs = arguments.inputs.iter();
+    let mut views = Vec::new();
+    for (position, buffer) in module.buffers.iter().enumerate() {
+        let given = match buffer.usage {
+            BufferUse::Read => inputs.next().and_then(|input| input.view),
+            BufferUse::Write | BufferUse::Temp | BufferUse::Workspace => None,
+        };
+        let Some(given) = given else {
+            views.push(row_major(module, BufferId(position), arguments.extents));
+            continue;
+        };
+        let (name, n_strides, n_dims) = (&buffer.name, given.strides.len(), buffer.dims.len());
+        let message = match buffer.layout {
+            Layout::Strided if n_strides == n_dims => {
+                views.push(Some(given.clone()));
+                continue;
+            }
+            Layout::Strided => {
+                format!("operand `{name}` has {n_strides} strides for {n_dims} labels")
+            }
+            Layout::RowMajor => {
+                format!("operand `{name}` is given as a view but must be row-major")
+            }
+        };
+        return Err(HostFailure { code: Code::UnsupportedStride, message });
+    }
+    Ok(views)
 }
 
 /// The workspace of a call whose checks have passed.
@@ -108,7 +145,11 @@ pub(super) fn buffers<'a>(
             }
             BufferUse::Workspace => (Contents::Read(&[]), byte_alignment),
         };
-        GlobalBuffer::new(buffer.ident.clone(), byte_alignment, contents)
+        let buffer = GlobalBuffer::new(buffer.ident.clone(), byte_alignment, contents);
+        match &facts.views[position] {
+            Some(view) => buffer.seen_from(view.first),
+            None => buffer,
+        }
     };
     (0..facts.module.buffers.len()).map(buffer).collect()
 }

@@ -2,11 +2,13 @@
 //! kernels, which no step depends on.
 
 use crate::kernel::{
-    Arm, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module, Piece, code,
-    wording,
+    Arm, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module, ParamValue,
+    Piece, code, wording,
 };
 
 use mage_einsum::diagnostic::Code;
+use mage_einsum::index::Layout;
+use mage_einsum::view::View;
 
 use super::{Failure, HostFailure, Launched, Trap, workspace_elems};
 
@@ -20,6 +22,8 @@ pub(super) struct Facts<'a> {
     pub lengths: Vec<u64>,
     /// Bytes that every buffer's address is a multiple of.
     pub byte_alignments: Vec<u64>,
+    /// For every buffer its view; none for one that is not strided.
+    pub views: Vec<Option<View>>,
 }
 
 impl<'a> Facts<'a> {
@@ -38,7 +42,25 @@ impl<'a> Facts<'a> {
         };
         let lengths = (0..module.buffers.len()).map(|at| length(at).unwrap_or(u64::MAX));
         let byte_alignments = byte_alignments.to_vec();
-        Facts { module, extents, lengths: lengths.collect(), byte_alignments }
+        let views = (0..module.buffers.len()).map(|at| row_major(module, BufferId(at), extents));
+        Facts {
+            module,
+            extents,
+            lengths: lengths.collect(),
+            byte_alignments,
+            views: views.collect(),
+        }
+    }
+
+    /// The view of a strided buffer and its extents.
+    fn view(&self, buffer: BufferId) -> Option<(&View, Vec<u64>)> {
+        let view = self.views.get(buffer.0)?.as_ref()?;
+        Some((view, dim_extents(self.module, buffer, self.extents)?))
+    }
+
+    fn reach(&self, buffer: BufferId) -> Option<(i128, i128)> {
+        let (view, extents) = self.view(buffer)?;
+        view.reach(&extents)
     }
 
     fn counts(&self) -> Result<(), HostFailure> {
@@ -83,8 +105,16 @@ pub(super) fn host_message(facts: &Facts<'_>, error: &HostError) -> String {
             Piece::Length(buffer) => {
                 facts.lengths.get(buffer.0).map_or_else(|| "?".to_string(), u64::to_string)
             }
+            Piece::Lowest(buffer) => shown(facts.reach(*buffer).map(|(lowest, _)| lowest)),
+            Piece::Highest(buffer) => shown(facts.reach(*buffer).map(|(_, highest)| highest)),
+            Piece::First(buffer) => shown(facts.view(*buffer).map(|(view, _)| view.first)),
+            Piece::Stride(buffer, dim) => shown(stride(facts, *buffer, *dim)),
         })
         .collect()
+}
+
+fn shown(number: Option<impl ToString>) -> String {
+    number.map_or_else(|| "?".to_string(), |number| number.to_string())
 }
 
 /// Whether the host goes on after a list of steps.
@@ -156,7 +186,14 @@ fn launch(
         facts.module.kernels.get(kernel).ok_or_else(|| bug("a launch names no kernel"))?;
     let mut params = Vec::new();
     for param in &launched.params {
-        params.push(required(facts, &param.value)?);
+        params.push(match &param.value {
+            ParamValue::Unsigned(value) => required(facts, value)?,
+            ParamValue::Stride { buffer, dims } => {
+                let mut strides = dims.iter().map(|dim| stride(facts, *buffer, *dim));
+                let sum = strides.try_fold(0_i64, |sum, stride| Some(sum.wrapping_add(stride?)));
+                sum.ok_or_else(|| bug("a parameter is the stride of no dimension"))?.cast_unsigned()
+            }
+        });
     }
     let blocks = required(facts, blocks)?;
     if blocks == 0 || blocks > MAX_BLOCKS {
@@ -208,7 +245,21 @@ fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
             Some(*facts.lengths.get(buffer.0)? >= value(facts.extents, expr)?)
         }
         HostPred::AlignedTo(buffer, bytes) => {
-            facts.byte_alignments.get(buffer.0)?.checked_rem(*bytes).map(is_zero)
+            let base = facts.byte_alignments.get(buffer.0)?.checked_rem(*bytes)?;
+            let elem_bytes = facts.module.buffers.get(buffer.0)?.dtype.size_bytes();
+            let first = facts.views.get(buffer.0)?.as_ref().map_or(0, |view| view.first);
+            Some(is_zero(base) && is_zero(first.wrapping_mul(elem_bytes).checked_rem(*bytes)?))
+        }
+        HostPred::InBuffer(buffer) => {
+            let (view, extents) = facts.view(*buffer)?;
+            let len = i128::from(*facts.lengths.get(buffer.0)?);
+            Some(view.reach(&extents).is_none_or(|(lowest, highest)| lowest >= 0 && highest < len))
+        }
+        HostPred::UnitStride(buffer, dim) => Some(stride(facts, *buffer, *dim)? == 1),
+        HostPred::StrideMultipleOf(buffer, dim, divisor) => {
+            let (view, extents) = facts.view(*buffer)?;
+            let stride = view.strides.get(*dim)?.unsigned_abs();
+            Some(*extents.get(*dim)? <= 1 || stride.checked_rem(*divisor)? == 0)
         }
         HostPred::All(parts) => {
             for part in parts {
@@ -248,8 +299,25 @@ pub(super) fn value(extents: &[u64], expr: &HostExpr) -> Option<u64> {
     }
 }
 
+fn stride(facts: &Facts<'_>, buffer: BufferId, dim: usize) -> Option<i64> {
+    facts.views.get(buffer.0)?.as_ref()?.strides.get(dim).copied()
+}
+
 /// The product of a buffer's extents; none where it leaves 64 bits.
 pub(super) fn elems_of(module: &Module, buffer: BufferId, extents: &[u64]) -> Option<u64> {
     let mut dims = module.buffers[buffer.0].dims.iter();
     dims.try_fold(1_u64, |product, label| product.checked_mul(*extents.get(*label)?))
+}
+
+/// The view of a strided buffer where the caller gives none; none for any other buffer.
+pub(super) fn row_major(module: &Module, buffer: BufferId, extents: &[u64]) -> Option<View> {
+    match module.buffers[buffer.0].layout {
+        Layout::RowMajor => None,
+        Layout::Strided => Some(View::row_major(&dim_extents(module, buffer, extents)?)),
+    }
+}
+
+fn dim_extents(module: &Module, buffer: BufferId, extents: &[u64]) -> Option<Vec<u64>> {
+    let dims = module.buffers.get(buffer.0)?.dims.iter();
+    dims.map(|label| extents.get(*label).copied()).collect()
 }

@@ -2,7 +2,7 @@
 //! CPU, and the device half under the caller's feature `cuda-oxide`. Every path starts with `::`,
 //! so nothing in the caller's scope can change what it means.
 
-use mage_einsum::index::Extent;
+use mage_einsum::index::{Extent, Layout};
 use mage_einsum::spec::Spec;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -88,9 +88,13 @@ fn reference(module: &Module) -> TokenStream {
 
 fn emulate(module: &Module) -> TokenStream {
     let operands: Vec<Ident> = operands(module).collect();
+    if module.buffers.iter().any(|buffer| buffer.layout == Layout::Strided) {
+        return emulate_views(&operands);
+    }
     let is_given = module.labels.iter().any(|label| label.extent == Extent::Runtime);
     let extents = is_given.then(|| quote!(extents: &Extents,));
     let values = module.labels.iter().map(extent);
+    let embedded = embedded();
     quote! {
         /// Runs the kernel on the CPU, in the emulator, after checking that what is run has the
         /// embedded source.
@@ -103,13 +107,39 @@ fn emulate(module: &Module) -> TokenStream {
             #extents
             #(#operands: &[f32]),*
         ) -> ::core::result::Result<::std::vec::Vec<f32>, ::mage::EmulateError> {
-            let embedded = ::mage::support::Embedded {
-                notation: NOTATION,
-                options: OPTIONS,
-                source_hash: SOURCE_HASH,
-            };
+            #embedded
             ::mage::support::emulate(&embedded, &[#(#values),*], &[#(#operands),*])
         }
+    }
+}
+
+/// Operands with strides of their own say what their extents are, too.
+fn emulate_views(operands: &[Ident]) -> TokenStream {
+    let embedded = embedded();
+    quote! {
+        /// Runs the kernel on the CPU, in the emulator, on operands under their own strides, after
+        /// checking that what is run has the embedded source.
+        ///
+        /// # Errors
+        ///
+        /// When the operands' shapes do not fit the notation.
+        #[allow(clippy::too_many_arguments)]
+        pub fn emulate(
+            #(#operands: ::mage::ndarray::ArrayViewD<'_, f32>),*
+        ) -> ::core::result::Result<::std::vec::Vec<f32>, ::mage::EmulateError> {
+            #embedded
+            ::mage::support::emulate_views(&embedded, &[#(#operands),*])
+        }
+    }
+}
+
+fn embedded() -> TokenStream {
+    quote! {
+        let embedded = ::mage::support::Embedded {
+            notation: NOTATION,
+            options: OPTIONS,
+            source_hash: SOURCE_HASH,
+        };
     }
 }
 

@@ -1,10 +1,11 @@
 //! The name of a schedule that the user gave none: from the labels and the tile, so that two
 //! specifications in one program do not share a kernel's entry name.
 
-use mage_einsum::index::{Extent, ModeId, Program};
+use mage_einsum::index::{Extent, Layout, ModeId, Program};
 use mage_einsum::options::Tile;
 
-/// A snake-case Rust identifier such as `einsum_ik_kj_ij_k8_tile64`, with the fixed extents.
+/// A snake-case Rust identifier such as `einsum_ik_kj_ij_k8_tile64`, with the fixed extents, and
+/// `strided` where strides are given at the launch.
 /// Capitals, long labels and tensors' names are told apart by a hash of the notation, because
 /// entry names are global to a program.
 pub fn name(program: &Program, tile: Option<&Tile>) -> String {
@@ -28,6 +29,9 @@ pub fn name(program: &Program, tile: Option<&Tile>) -> String {
         if let Extent::Fixed(extent) = mode.extent {
             name = format!("{name}_{}{extent}", mode.name.to_ascii_lowercase());
         }
+    }
+    if program.tensors.iter().any(|tensor| tensor.layout == Layout::Strided) {
+        name.push_str("_strided");
     }
     match tile {
         None => format!("einsum_{name}"),

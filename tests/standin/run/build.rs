@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use mage_codegen::kernel::{BufferUse, Module};
 use mage_codegen::pipeline;
-use mage_einsum::index::Extent;
+use mage_einsum::index::{Extent, Layout};
 use mage_einsum::spec;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -42,12 +42,18 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
         Extent::Fixed(_) => None,
     };
     let fields: String = module.labels.iter().enumerate().filter_map(given).collect();
-    let n_inputs = module.buffers.iter().filter(|one| one.usage == BufferUse::Read).count();
-    let inputs: String = (0..n_inputs).map(|position| format!("&inputs[{position}], ")).collect();
+    let inputs = module.buffers.iter().filter(|one| one.usage == BufferUse::Read);
+    let inputs: String = inputs
+        .enumerate()
+        .map(|(position, buffer)| match buffer.layout {
+            Layout::RowMajor => format!("&inputs[{position}].buffer, "),
+            Layout::Strided => view(name, position, buffer.dims.len()),
+        })
+        .collect();
     let mut text = String::new();
     writeln!(
         text,
-        "fn launch_{name}(device: &Device, extents: &[usize], inputs: &[DeviceBuffer<f32>], \
+        "fn launch_{name}(device: &Device, extents: &[usize], inputs: &[Operand], \
          workspace: &mut DeviceBuffer<f32>, out: &mut DeviceBuffer<f32>) -> Result<(), String> {{"
     )?;
     writeln!(text, "    let module = {name}::device::load(&device.context);")?;
@@ -68,4 +74,14 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
     writeln!(text, "    {name}::launch(&module, &device.stream, {given}{inputs}{workspace}out)")?;
     writeln!(text, "        .map_err(|error| error.to_string())\n}}")?;
     Ok(text)
+}
+
+/// The view of an operand, whose test gives as many strides as it has dimensions.
+fn view(name: &str, position: usize, rank: usize) -> String {
+    let input = format!("inputs[{position}]");
+    let strides: Vec<String> = (0..rank).map(|dim| format!("{input}.strides[{dim}]")).collect();
+    let strides = strides.join(", ");
+    format!(
+        "{name}::View {{ buffer: &{input}.buffer, first: {input}.first, strides: [{strides}] }}, "
+    )
 }

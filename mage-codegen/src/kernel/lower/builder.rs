@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mage_einsum::index::{Access, Dtype, Extent, ModeId, Program, TensorId};
+use mage_einsum::index::{Access, Dtype, Extent, Layout, ModeId, Program, TensorId};
 
 use super::names::Names;
 use crate::kernel::walk;
 use crate::kernel::{
-    BufferId, Expr, HostExpr, Kernel, Param, Pred, Reg, RegArray, RegId, SharedArray, SharedId,
-    Stmt, Ty, Var, VarId,
+    BufferId, Expr, HostExpr, Kernel, Param, ParamValue, Pred, Reg, RegArray, RegId, SharedArray,
+    SharedId, Stmt, Ty, Var, VarId,
 };
 
 /// A kernel in the making.
@@ -27,6 +27,8 @@ pub struct Builder<'p> {
     shared: Vec<SharedArray>,
     /// Keyed by the access: one tensor may be read under several sets of modes.
     strides: BTreeMap<(TensorId, Vec<ModeId>, ModeId), Expr>,
+    /// Strided tensors whose last stride the host has found to be 1.
+    unit: BTreeSet<TensorId>,
     thread: Option<Expr>,
 }
 
@@ -62,6 +64,7 @@ impl<'p> Builder<'p> {
             registers: Vec::new(),
             shared: Vec::new(),
             strides: BTreeMap::new(),
+            unit: BTreeSet::new(),
             thread: None,
         };
         for mode in modes {
@@ -76,12 +79,12 @@ impl<'p> Builder<'p> {
     fn extent_of(&mut self, mode: ModeId) -> Expr {
         match (self.program.mode(mode).extent, self.coordinate_ty) {
             (Extent::Fixed(extent @ 1..), Ty::U32) => Expr::u32(extent),
-            (Extent::Fixed(extent @ 1..), Ty::U64) => Expr::u64(u64::from(extent)),
+            (Extent::Fixed(extent @ 1..), Ty::U64 | Ty::I64) => Expr::u64(u64::from(extent)),
             (Extent::Fixed(0) | Extent::Runtime, ty) => {
                 let name = format!("n_{}", self.names.mode(mode));
                 let var = self.var(&name, ty, false);
                 let value = host_extent(self.program, self.names, mode);
-                self.params.push(Param { var, value });
+                self.params.push(Param { var, value: ParamValue::Unsigned(value) });
                 Expr::Var(var)
             }
         }
@@ -169,12 +172,26 @@ impl<'p> Builder<'p> {
         });
     }
 
+    /// Says how many elements a load of an access has: where it is four, the host has looked at
+    /// the strides (`wide`), and the last one is 1.
+    pub fn reads(&mut self, access: &Access, elems: u32) {
+        if elems > 1 && self.program.tensor(access.tensor).layout == Layout::Strided {
+            self.unit.insert(access.tensor);
+        }
+    }
+
     /// Binds the strides of an access that are not 1: for each of its modes, the product of the
-    /// extents to the right, summed over the places where the mode stands.
+    /// extents to the right, summed over the places where the mode stands; or what the launch
+    /// gives.
     pub fn bind_strides(&mut self, body: &mut Vec<Stmt>, access: &Access) {
         for mode in &access.modes {
             let key = (access.tensor, access.modes.clone(), *mode);
             if self.strides.contains_key(&key) {
+                continue;
+            }
+            if self.program.tensor(access.tensor).layout == Layout::Strided {
+                let stride = self.given_stride(access, *mode);
+                self.strides.insert(key, stride);
                 continue;
             }
             let mut stride = Expr::u64(0);
@@ -192,15 +209,43 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// The element offset of an access at the given coordinates (64 bits).
+    /// A mode's stride in a strided tensor: a parameter, one for all accesses that have the mode
+    /// in the same places.
+    fn given_stride(&mut self, access: &Access, mode: ModeId) -> Expr {
+        let places = access.modes.iter().enumerate().filter(|(_, at)| **at == mode);
+        let dims: Vec<usize> = places.map(|(place, _)| place).collect();
+        if dims == [access.modes.len() - 1] && self.unit.contains(&access.tensor) {
+            return Expr::i64(1);
+        }
+        let value = ParamValue::Stride { buffer: buffer(access), dims };
+        if let Some(param) = self.params.iter().find(|param| param.value == value) {
+            return Expr::Var(param.var);
+        }
+        let tensor = self.names.tensor(access.tensor);
+        let name = format!("{tensor}_stride_{}", self.names.mode(mode));
+        let var = self.var(&name, Ty::I64, false);
+        self.params.push(Param { var, value });
+        Expr::Var(var)
+    }
+
+    /// The element offset of an access at the given coordinates: 64 bits, with a sign where the
+    /// tensor is strided.
     pub fn offset(&self, access: &Access, coordinate: impl Fn(ModeId) -> Expr) -> Expr {
+        let layout = self.program.tensor(access.tensor).layout;
+        let (zero, one) = match layout {
+            Layout::RowMajor => (Expr::u64(0), Expr::u64(1)),
+            Layout::Strided => (Expr::i64(0), Expr::i64(1)),
+        };
         let mut seen = BTreeSet::new();
         let modes = access.modes.iter().filter(|mode| seen.insert(**mode));
-        modes.fold(Expr::u64(0), |offset, mode| {
+        modes.fold(zero, |offset, mode| {
             let key = (access.tensor, access.modes.clone(), *mode);
-            let stride = self.strides.get(&key).cloned();
-            let stride = stride.unwrap_or_else(|| Expr::u64(1));
-            offset.plus(self.wide(coordinate(*mode)).times(stride))
+            let stride = self.strides.get(&key).unwrap_or(&one).clone();
+            let at = match layout {
+                Layout::RowMajor => self.wide(coordinate(*mode)),
+                Layout::Strided => coordinate(*mode).signed(),
+            };
+            offset.plus(at.times(stride))
         })
     }
 
@@ -208,7 +253,7 @@ impl<'p> Builder<'p> {
     pub fn number(&self, value: u32) -> Expr {
         match self.coordinate_ty {
             Ty::U32 => Expr::u32(value),
-            Ty::U64 => Expr::u64(u64::from(value)),
+            Ty::U64 | Ty::I64 => Expr::u64(u64::from(value)),
         }
     }
 
@@ -222,7 +267,7 @@ impl<'p> Builder<'p> {
     pub fn coordinate(&self, value: Expr) -> Expr {
         match self.coordinate_ty {
             Ty::U32 => value,
-            Ty::U64 => value.widen(),
+            Ty::U64 | Ty::I64 => value.widen(),
         }
     }
 
@@ -230,15 +275,20 @@ impl<'p> Builder<'p> {
     pub fn wide(&self, value: Expr) -> Expr {
         match value.ty(&self.vars) {
             Ty::U32 => value.widen(),
-            Ty::U64 => value,
+            Ty::U64 | Ty::I64 => value,
         }
     }
 
     /// The finished kernel, without the bindings and parameters that nothing in it uses.
     pub fn finish(self, frame: Frame, body: Vec<Stmt>) -> Kernel {
+        let mut summary = frame.summary;
+        if !self.unit.is_empty() {
+            summary
+                .push_str(" Views have strides of multiples of 4, and 1 along the last dimension.");
+        }
         let mut kernel = Kernel {
             name: frame.name,
-            summary: frame.summary,
+            summary,
             block_threads: frame.block_threads,
             min_blocks: frame.min_blocks,
             params: self.params,

@@ -28,12 +28,22 @@ impl Device {
     }
 }
 
+/// An operand of a launch.
+pub struct Operand {
+    /// The buffer.
+    pub buffer: DeviceBuffer<f32>,
+    /// Where the operand begins in it, for a spec with strides.
+    pub first: usize,
+    /// The strides, for a spec that has them.
+    pub strides: Vec<isize>,
+}
+
 /// Loads and launches one spec: extents in the order of labels, operands, workspace (which most
 /// specs have no use for), output.
 pub type Launch = fn(
     &Device,
     &[usize],
-    &[DeviceBuffer<f32>],
+    &[Operand],
     &mut DeviceBuffer<f32>,
     &mut DeviceBuffer<f32>,
 ) -> Result<(), String>;
