@@ -60,6 +60,7 @@ fn with_workspace_of(levels: &Levels, problem: &Problem, len: usize) -> Result<(
     let arguments = Arguments {
         extents: &problem.extents,
         inputs: &inputs,
+        output_before: &[],
         output_len: problem.evaluation.values.len(),
         output_byte_alignment: 16,
         workspace_len: Some(len),

@@ -8,7 +8,8 @@ use mage_codegen::emulate::Failure;
 use mage_codegen::kernel::{BufferId, HostPred, HostStep, Module, ParamValue, Space};
 use mage_codegen::pipeline::Levels;
 use mage_einsum::diagnostic::Code;
-use mage_einsum::fill::{Fill, fill};
+use mage_einsum::dtype::Dtype;
+use mage_einsum::fill::{Fill, fill_as};
 use mage_einsum::view::{Arrangement, Stored, View};
 
 mod common;
@@ -19,16 +20,16 @@ const MATMUL: &str = "\"ik,kj->ij\", tile = 16, strides = runtime";
 /// An operand by its shape, buffer and view.
 struct Operand {
     shape: Vec<usize>,
-    stored: Stored<f32>,
+    stored: Stored<f64>,
 }
 
-fn operand(shape: &[usize], data: Vec<f32>, first: u64, strides: &[i64]) -> Operand {
+fn operand(shape: &[usize], data: Vec<f64>, first: u64, strides: &[i64]) -> Operand {
     let stored = Stored { data, view: View { first, strides: strides.to_vec() } };
     Operand { shape: shape.to_vec(), stored }
 }
 
-fn hash(seed: u32, len: usize) -> Vec<f32> {
-    fill(Fill::Hash, seed, len)
+fn hash(seed: u32, len: usize) -> Vec<f64> {
+    fill_as(Dtype::F32, Fill::Hash, seed, len)
 }
 
 /// Compiles a notation with run-time strides and binds its extents to the operands' shapes.
@@ -37,12 +38,12 @@ fn posed(invocation: &str, extents: &str, operands: Vec<Operand>) -> (Levels, Pr
     let extents = common::label_extents(&levels.module, &common::extents(extents));
     let (shapes, stored): (Vec<_>, Vec<_>) =
         operands.into_iter().map(|operand| (operand.shape, operand.stored)).unzip();
-    let problem = common::stored_problem(&levels, extents, &shapes, stored);
+    let problem = common::stored_problem(&levels, extents, &shapes, (stored, Vec::new()));
     (levels, problem)
 }
 
 /// The emulator's output, which is the oracle's.
-fn output(invocation: &str, extents: &str, operands: Vec<Operand>) -> Vec<f32> {
+fn output(invocation: &str, extents: &str, operands: Vec<Operand>) -> Vec<f64> {
     let (levels, problem) = posed(invocation, extents, operands);
     let run = common::emulate(&levels.module, &problem, 16).expect(invocation);
     let wrong = common::disagreement(&run.output, &problem.evaluation, Agreement::Equal);
@@ -73,7 +74,7 @@ fn a_transposed_view_is_the_operand() {
         ([73, 1475], &[37.0, -18.0, -5.0, 40.0][..], 28.0)
     );
 
-    let columns = |data: &[f32], rows: usize| -> Vec<f32> {
+    let columns = |data: &[f64], rows: usize| -> Vec<f64> {
         let n_columns = data.len() / rows;
         (0..data.len()).map(|at| data[at % rows * n_columns + at / rows]).collect()
     };
@@ -104,7 +105,7 @@ fn strides_that_no_contiguous_array_has() {
     let got = output(nt, "i=3 k=3 j=3", vec![reversed(), reversed()]);
     assert_eq!(got, [77.0, 45.0, -37.0, 45.0, 33.0, -5.0, -37.0, -5.0, 61.0]);
 
-    let windows = || operand(&[2, 2, 2], fill(Fill::Ramp, 0, 6), 0, &[3, 1, 1]);
+    let windows = || operand(&[2, 2, 2], fill_as(Dtype::F32, Fill::Ramp, 0, 6), 0, &[3, 1, 1]);
     let got = output(
         "\"abc,acd->abd\", strides = runtime",
         "a=2 b=2 c=2 d=2",

@@ -3,7 +3,7 @@
 use mage_einsum::binding::Extents;
 use mage_einsum::diagnostic::{Code, Diagnostic, Diagnostics};
 use mage_einsum::fill::{self, Fill};
-use mage_einsum::index::{Layout, Program, TensorKind};
+use mage_einsum::index::{Layout, Program, TensorId, TensorKind};
 use mage_einsum::oracle::{self, Evaluation};
 use mage_einsum::view::{Arrangement, Stored};
 use ndarray::ArrayD;
@@ -13,22 +13,24 @@ use crate::table;
 /// A check stays below this, so that a slip in an extent does not fill the machine.
 const MEMORY_LIMIT_BYTES: u128 = 8 << 30;
 
-/// The operand as an array and the oracle's copy of it.
-const INPUT_ELEM_BYTES: u128 = 2 * 4;
+/// The operand as an array and the oracle's copy of it, both in f64.
+const INPUT_ELEM_BYTES: u128 = 2 * 8;
 
 /// The operand in its buffer, gaps included.
-const STORED_ELEM_BYTES: u128 = 4;
+const STORED_ELEM_BYTES: u128 = 8;
 
-/// The emulator's f32 and its mark that the element was written; the oracle's value and sum of
+/// The emulator's f64 and its mark that the element was written; the oracle's value and sum of
 /// absolute products in f64, each also in the order in which it was summed.
-const OUTPUT_ELEM_BYTES: u128 = 4 + 1 + 2 * 2 * 8;
+const OUTPUT_ELEM_BYTES: u128 = 8 + 1 + 2 * 2 * 8;
 
 /// The operands in order.
 pub struct Operands {
-    /// In buffers of their own.
-    pub stored: Vec<Stored<f32>>,
-    /// As the oracle takes them.
-    arrays: Vec<ArrayD<f32>>,
+    /// In buffers of their own; of the values that the element type has.
+    pub stored: Vec<Stored<f64>>,
+    /// What the output holds before, where the result is added to it.
+    pub before: Option<ArrayD<f64>>,
+    /// The operands as the oracle takes them.
+    arrays: Vec<ArrayD<f64>>,
 }
 
 /// The arrangements in which operands are tried.
@@ -73,30 +75,40 @@ fn n_stored(program: &Program, extents: &[u64]) -> u128 {
 }
 
 impl Operands {
-    /// Operand k is filled with seed k; where it has gaps they are NaN, which no kernel may use.
+    /// Operand k is filled with seed k, and an output that is added to with the next one. Where an
+    /// operand has gaps they are NaN, which no kernel may use.
     pub fn filled(
         program: &Program,
         extents: &Extents,
         fill: Fill,
         arrangement: Arrangement,
     ) -> Operands {
-        let (mut stored, mut arrays) = (Vec::new(), Vec::new());
-        for ((id, _), seed) in program.tensors_of(TensorKind::Input).zip(0..) {
+        let filled = |(id, seed): (TensorId, u32)| {
             let shape = extents.shape(program, id);
-            let data = fill::fill(fill, seed, shape.iter().product());
+            let dtype = program.tensor(id).dtype;
+            let data = fill::fill_as(dtype, fill, seed, shape.iter().product());
             // The shape is the data's by construction; a scalar zero would be caught as wrong.
-            let array = ArrayD::from_shape_vec(shape.clone(), data).unwrap_or_default();
-            let operand = Stored::arranged(&array.view(), arrangement, f32::NAN);
-            // Elements that share a place have become equal.
-            arrays.push(operand.to_array(&shape));
-            stored.push(operand);
-        }
-        Operands { stored, arrays }
+            ArrayD::from_shape_vec(shape, data).unwrap_or_default()
+        };
+        let inputs = program.tensors_of(TensorKind::Input).map(|(id, _)| id);
+        let output = program.tensors_of(TensorKind::Output).map(|(id, _)| id);
+        let output = output.filter(|_| program.accumulates());
+        let mut arrays: Vec<ArrayD<f64>> = inputs.chain(output).zip(0..).map(filled).collect();
+        let before = if program.accumulates() { arrays.pop() } else { None };
+        let stored: Vec<Stored<f64>> = arrays
+            .iter()
+            .map(|array| Stored::arranged(&array.view(), arrangement, f64::NAN))
+            .collect();
+        // Elements that share a place have become equal.
+        let arranged = arrays.iter().zip(&stored);
+        let arrays = arranged.map(|(array, stored)| stored.to_array(array.shape())).collect();
+        Operands { stored, before, arrays }
     }
 
     /// What the oracle says of them.
     pub fn evaluated(&self, program: &Program) -> Result<Evaluation, Diagnostics> {
-        let views: Vec<_> = self.arrays.iter().map(|array| array.view()).collect();
+        let views: Vec<_> =
+            self.arrays.iter().chain(&self.before).map(|array| array.view()).collect();
         oracle::evaluate(program, &views)
     }
 }

@@ -34,7 +34,7 @@ pub fn choose(program: &Program, options: &Options) -> Result<Schedule, Diagnost
         launch.reasons.extend(strides_reason(&canonical, statement));
         launches.push(launch);
     }
-    let name = options.name.clone().unwrap_or_else(|| name(program, options.tile.as_ref()));
+    let name = options.name.clone().unwrap_or_else(|| name(program, options));
     Ok(Schedule { program: canonical, path, name, options: options.print(), device, launches })
 }
 

@@ -6,7 +6,8 @@ use mage_codegen::kernel::{
     ParamValue, Place, Pred, Provenance, Reg, RegArray, RegId, SharedArray, SharedId, Space, Stmt,
     Ty, Value, Var, VarId, Width,
 };
-use mage_einsum::index::{Dtype, Extent, Layout};
+use mage_einsum::dtype::Dtype;
+use mage_einsum::index::{Extent, Layout};
 
 /// A kernel under construction.
 pub struct Builder {
@@ -172,7 +173,7 @@ fn tensor_name(position: usize, last: usize) -> String {
 pub fn run_aligned(
     module: &Module,
     extents: &[u64],
-    inputs: &[Vec<f32>],
+    inputs: &[Vec<f64>],
     output_len: usize,
 ) -> Result<Run, Failure> {
     let inputs: Vec<Input> =
@@ -180,6 +181,7 @@ pub fn run_aligned(
     let arguments = Arguments {
         extents,
         inputs: &inputs,
+        output_before: &[],
         output_len,
         output_byte_alignment: 16,
         workspace_len: None,

@@ -42,12 +42,13 @@ fn right(i: VarId, stride: VarId) -> Expr {
     v(i).signed().times(v(stride))
 }
 
-fn output(module: &Module, extent: u8, view: &View) -> Result<Vec<f32>, String> {
-    let data: Vec<f32> = (0..100_u8).map(f32::from).collect();
+fn output(module: &Module, extent: u8, view: &View) -> Result<Vec<f64>, String> {
+    let data: Vec<f64> = (0..100_u8).map(f64::from).collect();
     let inputs = [Input { data: &data, view: Some(view), byte_alignment: 16 }];
     let arguments = Arguments {
         extents: &[u64::from(extent)],
         inputs: &inputs,
+        output_before: &[],
         output_len: usize::from(extent),
         output_byte_alignment: 16,
         workspace_len: None,

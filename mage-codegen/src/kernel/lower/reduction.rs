@@ -198,13 +198,7 @@ impl<'p> Sum<'p> {
         let name = self.schedule.kernel_name(self.launch, parts.into_iter().flatten());
         let threads = self.reduction.output_threads(self.split, self.kind);
         let range = self.split.range.words();
-        let accesses = match self.kind {
-            VariantKind::Wide => {
-                "Accesses of 16 bytes, for contiguous extents that are multiples of 4 in buffers \
-                 aligned to 16 bytes."
-            }
-            VariantKind::Narrow => "Accesses of 4 bytes, for any extents and alignment.",
-        };
+        let accesses = self.kind.accesses(self.schedule.program.operand_dtype());
         Frame {
             name,
             summary: format!("{threads} threads an output, for {range}. {accesses}"),

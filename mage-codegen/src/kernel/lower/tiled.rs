@@ -14,7 +14,7 @@ use crate::kernel::{
     Arm, Expr, HostExpr, HostStep, Kernel, Module, Place, Pred, RegId, SharedId, Space, Stmt, Ty,
     Value, Width,
 };
-use crate::schedule::{Launch, Schedule, Tail, Tiled, Variant, VariantKind};
+use crate::schedule::{Launch, Schedule, Tail, Tiled, Variant};
 
 /// The kernels of all variants and the steps that select one.
 pub fn lower(
@@ -167,17 +167,10 @@ impl<'p> Lowering<'p> {
 
     fn frame(&self) -> Frame {
         let kind = self.variant.kind;
-        let summary = match kind {
-            VariantKind::Wide => {
-                "Accesses of 16 bytes, for contiguous extents that are multiples of 4 in buffers \
-                 aligned to 16 bytes."
-            }
-            VariantKind::Narrow => "Accesses of 4 bytes, for any extents and alignment.",
-        };
         let part = (self.tiled.variants.len() > 1).then(|| kind.name());
         Frame {
             name: self.schedule.kernel_name(self.launch, part),
-            summary: summary.to_string(),
+            summary: kind.accesses(self.schedule.program.operand_dtype()),
             block_threads: self.tiled.threads.block_threads(),
             min_blocks: self.tiled.min_blocks,
         }

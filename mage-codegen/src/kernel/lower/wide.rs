@@ -6,7 +6,7 @@ use super::builder::{buffer, host_extent};
 use super::names::Names;
 use crate::kernel::{HostPred, Module};
 
-/// A wide access needs its address to be a multiple of 16 bytes: the buffer's start is, every
+/// A wide access needs its address to be a multiple of its bytes: the buffer's start is, every
 /// position along the last mode is a multiple of four, and so is every other stride. Row-major
 /// strides are when the last extent is; others are looked at, and the last must be 1. A temporary
 /// starts as well aligned as the workspace.
@@ -22,7 +22,8 @@ pub fn eligible(program: &Program, names: &Names, module: &Module, wide: &[&Acce
 
 fn of_access(program: &Program, names: &Names, module: &Module, access: &Access) -> Vec<HostPred> {
     let buffer = buffer(access);
-    let aligned = HostPred::AlignedTo(module.memory_of(buffer), 16);
+    let bytes = 4 * module.buffers[buffer.0].dtype.size_bytes();
+    let aligned = HostPred::AlignedTo(module.memory_of(buffer), bytes);
     let Some((last, others)) = access.modes.split_last() else {
         return vec![aligned];
     };

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use common::{Agreement, Case, Problem};
-use cuda_core::DeviceBuffer;
 use cuda_host::standin::{Order, set_order};
 use mage_codegen::emulate::{self, Failure};
 use mage_codegen::kernel::{BufferUse, Module};
@@ -44,33 +43,31 @@ fn launch(
     emitted: &Emitted,
     problem: &Problem,
     length: Length,
-) -> Result<Vec<f32>, String> {
+) -> Result<Vec<f64>, String> {
     let device = Device::new().unwrap();
     let extra = |position: usize| usize::from(length == Length::Longer(position));
     let lacks = |position: usize| usize::from(length == Length::Shorter(position));
-    let upload = |(position, data): (usize, &Vec<f32>)| {
+    let operand = |(position, data): (usize, &Vec<f64>)| {
         let mut data = data.clone();
         data.resize(data.len() + extra(position) - lacks(position), 0.0);
         let view = problem.views[position].as_ref();
         let strides = view.map_or(&[][..], |view| &view.strides);
         Operand {
-            buffer: DeviceBuffer::from_host(&device.stream, &data).unwrap(),
+            data,
             first: view.map_or(0, |view| usize::try_from(view.first).unwrap()),
             strides: strides.iter().map(|stride| isize::try_from(*stride).unwrap()).collect(),
         }
     };
-    let inputs: Vec<Operand> = problem.operands.iter().enumerate().map(upload).collect();
-    let poison = vec![f32::NAN; problem.evaluation.values.len() + extra(inputs.len())];
-    let mut out = DeviceBuffer::from_host(&device.stream, &poison).unwrap();
+    let inputs: Vec<Operand> = problem.operands.iter().enumerate().map(operand).collect();
+    let mut out = problem.before.clone();
+    out.resize(problem.evaluation.values.len() + extra(inputs.len()), f64::NAN);
     let extents = problem.extents.iter().map(|extent| usize::try_from(*extent).unwrap());
     let extents: Vec<usize> = extents.collect();
     let needed = emulate::workspace_elems(&case.levels.module, &problem.extents).unwrap_or(0);
     // Extents beyond a limit are refused before the workspace is looked at.
     let needed = usize::try_from(needed.min(1 << 20)).unwrap();
-    let poison = vec![f32::NAN; needed - usize::from(length == Length::ShortWorkspace)];
-    let mut workspace = DeviceBuffer::from_host(&device.stream, &poison).unwrap();
-    (emitted.launch)(&device, &extents, &inputs, &mut workspace, &mut out)?;
-    Ok(out.to_host_vec(&device.stream).unwrap())
+    let workspace = vec![f64::NAN; needed - usize::from(length == Length::ShortWorkspace)];
+    (emitted.launch)(&device, &extents, &inputs, &workspace, &out)
 }
 
 #[test]
@@ -119,6 +116,7 @@ fn refusal_of_steps(module: &Module, problem: &Problem, length: Length) -> Strin
         extents: problem.extents.clone(),
         operands: problem.operands.clone(),
         views: problem.views.clone(),
+        before: problem.before.clone(),
         evaluation: problem.evaluation.clone(),
     };
     if let Length::Longer(position) = length {
