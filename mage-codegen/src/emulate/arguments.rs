@@ -6,8 +6,9 @@ use mage_einsum::diagnostic::Code;
 use mage_einsum::index::Layout;
 use mage_einsum::view::View;
 
+use super::facts::{Facts, elems_of, row_major};
 use super::global::{Contents, GlobalBuffer};
-use super::host::{Facts, elems_of, row_major, value};
+use super::host::value;
 use super::workspace::{Part, Workspace};
 use super::{HostFailure, workspace_elems};
 use crate::kernel::{BufferId, BufferUse, Module, REGION_ELEMS};

@@ -2,81 +2,11 @@
 //! kernels, which no step depends on.
 
 use crate::kernel::{
-    Arm, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module, ParamValue,
-    Piece, code, wording,
+    Arm, HostError, HostExpr, HostPred, HostStep, Kernel, ParamValue, Piece, code, wording,
 };
 
-use mage_einsum::diagnostic::Code;
-use mage_einsum::index::Layout;
-use mage_einsum::view::View;
-
-use super::{Failure, HostFailure, Launched, Trap, workspace_elems};
-
-/// What the host knows at a launch.
-pub(super) struct Facts<'a> {
-    /// The module.
-    pub module: &'a Module,
-    /// One extent a label.
-    pub extents: &'a [u64],
-    /// Elements of every buffer.
-    pub lengths: Vec<u64>,
-    /// Bytes that every buffer's address is a multiple of.
-    pub byte_alignments: Vec<u64>,
-    /// For every buffer its view; none for one that is not strided.
-    pub views: Vec<Option<View>>,
-}
-
-impl<'a> Facts<'a> {
-    /// A call whose buffers are as long as they must be. A product that leaves 64 bits is what
-    /// the host's own checks refuse.
-    pub fn as_required(
-        module: &'a Module,
-        extents: &'a [u64],
-        byte_alignments: &[u64],
-    ) -> Facts<'a> {
-        let length = |position: usize| match module.buffers[position].usage {
-            BufferUse::Workspace => workspace_elems(module, extents),
-            BufferUse::Read | BufferUse::Write | BufferUse::Update | BufferUse::Temp => {
-                elems_of(module, BufferId(position), extents)
-            }
-        };
-        let lengths = (0..module.buffers.len()).map(|at| length(at).unwrap_or(u64::MAX));
-        let byte_alignments = byte_alignments.to_vec();
-        let views = (0..module.buffers.len()).map(|at| row_major(module, BufferId(at), extents));
-        Facts {
-            module,
-            extents,
-            lengths: lengths.collect(),
-            byte_alignments,
-            views: views.collect(),
-        }
-    }
-
-    /// The view of a strided buffer and its extents.
-    fn view(&self, buffer: BufferId) -> Option<(&View, Vec<u64>)> {
-        let view = self.views.get(buffer.0)?.as_ref()?;
-        Some((view, dim_extents(self.module, buffer, self.extents)?))
-    }
-
-    fn reach(&self, buffer: BufferId) -> Option<(i128, i128)> {
-        let (view, extents) = self.view(buffer)?;
-        view.reach(&extents)
-    }
-
-    fn counts(&self) -> Result<(), HostFailure> {
-        let asked = [
-            ("extents", "labels", self.extents.len(), self.module.labels.len()),
-            ("alignments", "buffers", self.byte_alignments.len(), self.module.buffers.len()),
-        ];
-        for (given, wanted, n_given, n_wanted) in asked {
-            if n_given != n_wanted {
-                let message = format!("{n_given} {given} for {n_wanted} {wanted}");
-                return Err(HostFailure { code: Code::OperandCount, message });
-            }
-        }
-        Ok(())
-    }
-}
+use super::facts::Facts;
+use super::{Failure, HostFailure, Launched, Trap};
 
 /// A launch that the host decided on.
 pub(super) struct Planned {
@@ -108,7 +38,7 @@ pub(super) fn host_message(facts: &Facts<'_>, error: &HostError) -> String {
             Piece::Lowest(buffer) => shown(facts.reach(*buffer).map(|(lowest, _)| lowest)),
             Piece::Highest(buffer) => shown(facts.reach(*buffer).map(|(_, highest)| highest)),
             Piece::First(buffer) => shown(facts.view(*buffer).map(|(view, _)| view.first)),
-            Piece::Stride(buffer, dim) => shown(stride(facts, *buffer, *dim)),
+            Piece::Stride(buffer, dim) => shown(facts.stride(*buffer, *dim)),
         })
         .collect()
 }
@@ -189,7 +119,7 @@ fn launch(
         params.push(match &param.value {
             ParamValue::Unsigned(value) => required(facts, value)?,
             ParamValue::Stride { buffer, dims } => {
-                let mut strides = dims.iter().map(|dim| stride(facts, *buffer, *dim));
+                let mut strides = dims.iter().map(|dim| facts.stride(*buffer, *dim));
                 let sum = strides.try_fold(0_i64, |sum, stride| Some(sum.wrapping_add(stride?)));
                 sum.ok_or_else(|| bug("a parameter is the stride of no dimension"))?.cast_unsigned()
             }
@@ -255,7 +185,7 @@ fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
             let len = i128::from(*facts.lengths.get(buffer.0)?);
             Some(view.reach(&extents).is_none_or(|(lowest, highest)| lowest >= 0 && highest < len))
         }
-        HostPred::UnitStride(buffer, dim) => Some(stride(facts, *buffer, *dim)? == 1),
+        HostPred::UnitStride(buffer, dim) => Some(facts.stride(*buffer, *dim)? == 1),
         HostPred::StrideMultipleOf(buffer, dim, divisor) => {
             let (view, extents) = facts.view(*buffer)?;
             let stride = view.strides.get(*dim)?.unsigned_abs();
@@ -297,27 +227,4 @@ pub(super) fn value(extents: &[u64], expr: &HostExpr) -> Option<u64> {
             value(extents, inner)?.checked_next_multiple_of(*multiple)
         }
     }
-}
-
-fn stride(facts: &Facts<'_>, buffer: BufferId, dim: usize) -> Option<i64> {
-    facts.views.get(buffer.0)?.as_ref()?.strides.get(dim).copied()
-}
-
-/// The product of a buffer's extents; none where it leaves 64 bits.
-pub(super) fn elems_of(module: &Module, buffer: BufferId, extents: &[u64]) -> Option<u64> {
-    let mut dims = module.buffers[buffer.0].dims.iter();
-    dims.try_fold(1_u64, |product, label| product.checked_mul(*extents.get(*label)?))
-}
-
-/// The view of a strided buffer where the caller gives none; none for any other buffer.
-pub(super) fn row_major(module: &Module, buffer: BufferId, extents: &[u64]) -> Option<View> {
-    match module.buffers[buffer.0].layout {
-        Layout::RowMajor => None,
-        Layout::Strided => Some(View::row_major(&dim_extents(module, buffer, extents)?)),
-    }
-}
-
-fn dim_extents(module: &Module, buffer: BufferId, extents: &[u64]) -> Option<Vec<u64>> {
-    let dims = module.buffers.get(buffer.0)?.dims.iter();
-    dims.map(|label| extents.get(*label).copied()).collect()
 }
