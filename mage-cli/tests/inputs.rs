@@ -32,7 +32,7 @@ const WRONG: [&[&str]; 32] = [
     &["check", "ik,kj->ij", "--tile", "1024"],
     &["check", "ik,kj->ij", "--name", "Matmul"],
     &["check", "ik,kj->ij", "--extents", "k=x"],
-    &["check", "ik,kj->ij", "--dtype", "f16"],
+    &["check", "ik,kj->ij", "--dtype", "i64"],
     &["check", "ik,kj->ij", "--strides", "padded"],
     &["check", "--spec", "no/such/file.spec"],
     &["explain", "ik,kj->ij", "i=3"],

@@ -98,21 +98,22 @@ fn compare(
     (arrangement, data): (Arrangement, Fill),
 ) -> Result<String, Error> {
     let problem = Problem::new(case.notation, case.options, case.labels, extents)?;
-    let stored: Vec<Stored<f32>> = check::operands(&problem, data)?
+    let stored: Vec<Stored<f64>> = check::operands(&problem, data)?
         .iter()
-        .map(|operand| Stored::arranged(&operand.view(), arrangement, f32::NAN))
+        .map(|operand| Stored::arranged(&operand.view(), arrangement, f64::NAN))
         .collect();
-    let arrays: Vec<ArrayD<f32>> = stored
+    let arrays: Vec<ArrayD<f64>> = stored
         .iter()
-        .zip(&problem.shapes)
-        .map(|(stored, shape)| stored.to_array(shape))
+        .zip(&problem.given)
+        .map(|(stored, (_, shape))| stored.to_array(shape))
         .collect();
-    let views: Vec<ArrayViewD<f32>> = arrays.iter().map(|array| array.view()).collect();
+    let views: Vec<ArrayViewD<f64>> = arrays.iter().map(|array| array.view()).collect();
     let reference = mage::oracle::evaluate(&problem.program, &views)?;
     let mut operands = Vec::new();
     for Stored { data, view } in &stored {
+        let data: Vec<f32> = data.iter().map(|value| *value as f32).collect();
         operands.push(Operand {
-            buffer: DeviceBuffer::from_host(stream, data)?,
+            buffer: DeviceBuffer::from_host(stream, &data)?,
             first: usize::try_from(view.first)?,
             strides: view.strides.iter().map(|stride| *stride as isize).collect(),
         });
@@ -120,5 +121,6 @@ fn compare(
     let poison = vec![f32::NAN; problem.n_outputs];
     let mut out = DeviceBuffer::from_host(stream, &poison)?;
     (case.launch)(context, stream, extents, &operands, &mut out)?;
-    Ok(check::verdict(&out.to_host_vec(stream)?, &reference, data))
+    let got: Vec<f64> = out.to_host_vec(stream)?.into_iter().map(f64::from).collect();
+    Ok(check::verdict(&got, &reference, data))
 }

@@ -131,7 +131,7 @@ fn compound(op: BinOp) -> Option<TokenStream> {
         BinOp::Div => Some(quote!(/=)),
         BinOp::Rem => Some(quote!(%=)),
         BinOp::Xor => Some(quote!(^=)),
-        BinOp::Min => None,
+        BinOp::Min | BinOp::SaturatingSub => None,
     }
 }
 

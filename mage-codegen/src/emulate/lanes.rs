@@ -30,7 +30,7 @@ pub(super) fn binary(
         (BinOp::Sub, Ty::I64) => signed(left, right, mask, into, i64::overflowing_sub),
         (BinOp::Mul, Ty::I64) => signed(left, right, mask, into, i64::overflowing_mul),
         // There is no such operation on numbers with a sign: wrong wherever it is reached.
-        (BinOp::Div | BinOp::Rem | BinOp::Min | BinOp::Xor, Ty::I64) => 1,
+        (BinOp::SaturatingSub | BinOp::Div | BinOp::Rem | BinOp::Min | BinOp::Xor, Ty::I64) => 1,
         (BinOp::Div, Ty::U32 | Ty::U64) => {
             apply(left, right, mask, into, |a, b| a.checked_div(b).map_or((0, 1), |c| (c, 0)))
         }
@@ -38,6 +38,9 @@ pub(super) fn binary(
             apply(left, right, mask, into, |a, b| a.checked_rem(b).map_or((0, 1), |c| (c, 0)))
         }
         (BinOp::Min, Ty::U32 | Ty::U64) => apply(left, right, mask, into, |a, b| (a.min(b), 0)),
+        (BinOp::SaturatingSub, Ty::U32 | Ty::U64) => {
+            apply(left, right, mask, into, |a, b| (a.saturating_sub(b), 0))
+        }
         (BinOp::Xor, Ty::U32 | Ty::U64) => apply(left, right, mask, into, |a, b| (a ^ b, 0)),
     };
     if bad == 0 {

@@ -37,7 +37,10 @@ impl Scope<'_> {
                     (BinOp::Add | BinOp::Sub | BinOp::Mul, _) => Ok(left_ty),
                     (_, _) if left_ty == Ty::I64 => Err(format!("{op:?} of {left_ty:?}")),
                     (BinOp::Div | BinOp::Rem, Some(0)) => Err(format!("{op:?} by zero")),
-                    (BinOp::Div | BinOp::Rem | BinOp::Min | BinOp::Xor, _) => Ok(left_ty),
+                    (
+                        BinOp::Div | BinOp::Rem | BinOp::Min | BinOp::Xor | BinOp::SaturatingSub,
+                        _,
+                    ) => Ok(left_ty),
                 }
             }
             Expr::Widen(inner) => match self.ty(inner)? {
