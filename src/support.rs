@@ -1,13 +1,16 @@
 //! What the expansion of `einsum_kernel!` calls. Not for people: its names may change with any
 //! version of the macro.
 
+use mage_codegen::emit;
 use mage_codegen::emulate::{self, Arguments, Input};
 use mage_codegen::kernel::Module;
-use mage_codegen::{emit, pipeline};
+use mage_codegen::pipeline::{self, Levels};
+use mage_einsum::binding::Extents;
 use mage_einsum::diagnostic::Diagnostics;
 use mage_einsum::dtype::Element;
 use mage_einsum::oracle::Evaluation;
 use mage_einsum::spec::Spec;
+use mage_einsum::view::{Stored, View};
 use mage_einsum::{index, oracle, spec};
 use ndarray::{ArrayD, ArrayViewD};
 
@@ -64,25 +67,69 @@ pub fn emulate<T: Element, O: Element>(
     operands: &[&[T]],
     before: &[O],
 ) -> Result<Vec<O>, EmulateError> {
+    let levels = recompiled(embedded)?;
+    let extents: Vec<u64> = extents.iter().map(|extent| *extent as u64).collect();
+    let operands: Vec<Vec<f64>> = operands.iter().map(|data| carried(data)).collect();
+    let inputs: Vec<Input<'_>> = operands
+        .iter()
+        .map(|data| Input { data, view: None, byte_alignment: BYTE_ALIGNMENT })
+        .collect();
+    run(&levels, &extents, &inputs, before)
+}
+
+/// The same for a specification with `strides = runtime`: operands lie as their views say.
+///
+/// # Errors
+///
+/// As [`EmulateError`] says.
+pub fn emulate_views<T: Element, O: Element>(
+    embedded: &Embedded<'_>,
+    operands: &[ArrayViewD<'_, T>],
+    before: &[O],
+) -> Result<Vec<O>, EmulateError> {
+    let levels = recompiled(embedded)?;
+    let shapes: Vec<&[usize]> = operands.iter().map(|operand| operand.shape()).collect();
+    let bound = Extents::from_shapes(&levels.program, &shapes).map_err(EmulateError::Operands)?;
+    let labels = levels.module.labels.iter();
+    let extents: Vec<u64> = labels.map(|label| bound.get(&label.name).unwrap_or(0)).collect();
+    let gap = T::from_f64(f64::NAN);
+    let stored: Vec<(Vec<f64>, View)> = operands
+        .iter()
+        .map(|operand| Stored::of(operand, gap))
+        .map(|Stored { data, view }| (carried(&data), view))
+        .collect();
+    let inputs: Vec<Input<'_>> = stored
+        .iter()
+        .map(|(data, view)| Input { data, view: Some(view), byte_alignment: BYTE_ALIGNMENT })
+        .collect();
+    run(&levels, &extents, &inputs, before)
+}
+
+fn recompiled(embedded: &Embedded<'_>) -> Result<Levels, EmulateError> {
     let levels = read(embedded.notation, embedded.options)
         .map_err(pipeline::Error::Mistakes)
         .and_then(|spec| pipeline::compile(&spec))
         .map_err(EmulateError::Compile)?;
     let compiled = emit::hash(&levels.source);
-    if compiled != embedded.source_hash {
-        let embedded = embedded.source_hash.to_owned();
-        return Err(EmulateError::OtherSource { embedded, compiled });
+    if compiled == embedded.source_hash {
+        return Ok(levels);
     }
-    let extents: Vec<u64> = extents.iter().map(|extent| *extent as u64).collect();
-    let operands: Vec<Vec<f64>> = operands.iter().map(|data| carried(data)).collect();
-    let inputs: Vec<Input<'_>> =
-        operands.iter().map(|data| Input { data, byte_alignment: BYTE_ALIGNMENT }).collect();
+    let embedded = embedded.source_hash.to_owned();
+    Err(EmulateError::OtherSource { embedded, compiled })
+}
+
+fn run<O: Element>(
+    levels: &Levels,
+    extents: &[u64],
+    inputs: &[Input<'_>],
+    before: &[O],
+) -> Result<Vec<O>, EmulateError> {
     let accumulates = levels.program.accumulates();
     let arguments = Arguments {
-        extents: &extents,
-        inputs: &inputs,
+        extents,
+        inputs,
         output_before: &carried(before),
-        output_len: if accumulates { before.len() } else { output_len(&levels.module, &extents) },
+        output_len: if accumulates { before.len() } else { output_len(&levels.module, extents) },
         output_byte_alignment: BYTE_ALIGNMENT,
         workspace_len: None,
         workspace_byte_alignment: BYTE_ALIGNMENT,

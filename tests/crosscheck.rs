@@ -48,9 +48,11 @@ fn every_spec_at_its_extents() {
             for (fill, agreement) in
                 [(Fill::Hash, Agreement::Equal), (Fill::Normal, Agreement::WithinBound)]
             {
-                let what = format!("{} at {extents:?}, {fill:?}", case.name);
-                let problem = common::problem(&case.levels, extents, &[fill]);
-                arms.extend(check(&what, &case.levels, &problem, agreement, &mut failures));
+                for arrangement in common::arrangements(&case.levels.module) {
+                    let what = format!("{} at {extents:?}, {fill:?}, {arrangement:?}", case.name);
+                    let problem = common::arranged(&case.levels, extents, &[fill], arrangement);
+                    arms.extend(check(&what, &case.levels, &problem, agreement, &mut failures));
+                }
             }
         }
     }
@@ -111,18 +113,12 @@ const fn edge(
     Edge { id, notation, extents, sums, first, last }
 }
 
-/// S and Q of cases.md: the sum, and the sum with weights 1 to 97.
-fn sums(output: &[f64]) -> [i64; 2] {
-    let weighted = |(n, value): (usize, &f64)| (n as i64 % 97 + 1) * *value as i64;
-    [output.iter().map(|value| *value as i64).sum(), output.iter().enumerate().map(weighted).sum()]
-}
-
 /// The oracle gives the published sums, and the emulator what the oracle gives.
 fn check_edge(edge: &Edge, tile: u32, failures: &mut Vec<String>) {
     let levels = common::compile(&format!("\"{}\", tile = {tile}", edge.notation));
     let problem = common::problem(&levels, &common::extents(edge.extents), &[Fill::Hash]);
     let right: Vec<f64> = problem.evaluation.rounded().into_iter().collect();
-    assert_eq!(sums(&right), edge.sums, "{} in the oracle", edge.id);
+    assert_eq!(common::sums(&right), edge.sums, "{} in the oracle", edge.id);
     assert_eq!(right[..edge.first.len()], *edge.first, "{} in the oracle", edge.id);
     assert!(edge.last.is_none_or(|last| right.last() == Some(&last)), "{} in the oracle", edge.id);
     let what = format!("{} `{}` at {}, tile {tile}", edge.id, edge.notation, edge.extents);
@@ -162,7 +158,7 @@ fn thirteen_significant_bits_survive() {
         let extents = common::extents("i=33 k=65 j=17");
         let problem = common::problem(&levels, &extents, &[Fill::Wide, Fill::Ternary]);
         let right: Vec<f64> = problem.evaluation.rounded().into_iter().collect();
-        assert_eq!(sums(&right), [94_854, -4_431_756], "J4 in the oracle");
+        assert_eq!(common::sums(&right), [94_854, -4_431_756], "J4 in the oracle");
         check("J4", &levels, &problem, Agreement::Equal, &mut failures);
     }
     assert_none(&failures);

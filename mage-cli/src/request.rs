@@ -102,6 +102,7 @@ fn option_text(asked: &SpecArgs) -> String {
         ("extents", asked.extents.as_ref().map(grouped)),
         ("dtype", asked.dtype.clone()),
         ("device", asked.device.clone()),
+        ("strides", asked.strides.clone()),
         ("ranks", asked.ranks.as_ref().map(grouped)),
         ("path", asked.path.as_ref().map(path)),
     ];

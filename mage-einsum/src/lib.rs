@@ -32,5 +32,6 @@ pub mod notation;
 pub mod index;
 pub mod binding;
 pub mod fill;
+pub mod view;
 pub mod oracle;
 pub mod tolerance;

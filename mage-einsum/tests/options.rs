@@ -26,6 +26,8 @@ fn the_canonical_text() {
         ("out = f64, dtype = f64", "dtype = f64"),
         ("accumulate = true,", "accumulate = true"),
         ("accumulate = false", ""),
+        ("strides = runtime", "strides = runtime"),
+        ("strides = contiguous, tile = 64", "tile = 64"),
         ("ranks = (3,4 , 0)", "ranks = (3, 4, 0)"),
         ("ranks = 3", "ranks = (3)"),
         ("path = ((0,1), (1, 0),)", "path = ((0, 1), (1, 0))"),
@@ -70,6 +72,8 @@ fn mistakes() {
         ("extents = (k = 1, k = 1)", Code::BadOption, 18),
         ("extents = (k = 4294967296)", Code::SizeOverflow, 15),
         ("device = 4090", Code::BadOption, 9),
+        ("strides = (1, 2)", Code::BadOption, 10),
+        ("strides = none", Code::BadOption, 10),
         ("ranks = many", Code::BadOption, 8),
         ("ranks = (3, k)", Code::BadOption, 12),
         ("ranks = (3, 256)", Code::BadOption, 12),
@@ -137,6 +141,6 @@ fn the_nearest_option_is_named() {
     assert_eq!(help("extent = 64"), "write `extents`");
     assert_eq!(
         help("quux = 64"),
-        "the options are: tile, name, extents, device, dtype, out, accumulate, ranks, path"
+        "the options are: tile, name, extents, device, dtype, out, accumulate, strides, ranks, path"
     );
 }

@@ -12,7 +12,9 @@ use mage_codegen::kernel::{Buffer, BufferUse, Module};
 use mage_codegen::pipeline::{self, Levels};
 use mage_einsum::dtype::Dtype;
 use mage_einsum::fill::{self, Fill};
+use mage_einsum::index::Layout;
 use mage_einsum::oracle::{self, Evaluation};
+use mage_einsum::view::{Arrangement, Stored, View};
 use mage_einsum::{spec, tolerance};
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 
@@ -30,8 +32,10 @@ pub struct Case {
 pub struct Problem {
     /// One a label of the module.
     pub extents: Vec<u64>,
-    /// Row-major, in operand order; of the values that the element type has.
+    /// The buffers, in operand order; of the values that the element type has.
     pub operands: Vec<Vec<f64>>,
+    /// For each of them where the operand lies in it; none where the module knows.
+    pub views: Vec<Option<View>>,
     /// What the output holds before; empty where the result is not added to it.
     pub before: Vec<f64>,
     /// What the oracle says.
@@ -120,7 +124,62 @@ pub fn problem_on(
     let evaluation = oracle::evaluate(&levels.program, &views).expect("the shapes fit");
     let before = if levels.program.accumulates() { operands.pop() } else { None };
     let extents = label_extents(&levels.module, extents);
-    Problem { extents, operands, before: before.unwrap_or_default(), evaluation }
+    let (before, views) = (before.unwrap_or_default(), vec![None; operands.len()]);
+    Problem { extents, operands, views, before, evaluation }
+}
+
+/// Whether the operands' strides are given at the launch.
+pub fn is_strided(module: &Module) -> bool {
+    module.buffers.iter().any(|buffer| buffer.layout == Layout::Strided)
+}
+
+/// The arrangements of operands that a module takes.
+pub fn arrangements(module: &Module) -> Vec<Arrangement> {
+    let all = Arrangement::NAMES.map(|(_, arrangement)| arrangement);
+    all.into_iter().take(if is_strided(module) { all.len() } else { 1 }).collect()
+}
+
+/// The same operands in another arrangement, with nothing but NaN between their elements.
+pub fn arranged(
+    levels: &Levels,
+    extents: &BTreeMap<String, u64>,
+    fills: &[Fill],
+    arrangement: Arrangement,
+) -> Problem {
+    let Problem { extents: label_extents, operands, before, .. } = problem(levels, extents, fills);
+    let shapes: Vec<Vec<usize>> =
+        given(levels, extents).into_iter().map(|(_, shape)| shape).collect();
+    let stored: Vec<Stored<f64>> = shapes
+        .iter()
+        .zip(operands)
+        .map(|(shape, data)| {
+            let array = ArrayD::from_shape_vec(IxDyn(shape), data).expect("the shape fits");
+            Stored::arranged(&array.view(), arrangement, f64::NAN)
+        })
+        .collect();
+    stored_problem(levels, label_extents, &shapes, (stored, before))
+}
+
+/// The problem of operands that lie in their buffers as views say, and of what the output holds
+/// before, whose shape is the last one then.
+pub fn stored_problem(
+    levels: &Levels,
+    extents: Vec<u64>,
+    shapes: &[Vec<usize>],
+    (stored, before): (Vec<Stored<f64>>, Vec<f64>),
+) -> Problem {
+    let mut arrays: Vec<ArrayD<f64>> =
+        stored.iter().zip(shapes).map(|(stored, shape)| stored.to_array(shape)).collect();
+    if let Some(shape) = shapes.get(arrays.len()) {
+        let held = ArrayD::from_shape_vec(IxDyn(shape), before.clone()).expect("the shape fits");
+        arrays.push(held);
+    }
+    let views: Vec<ArrayViewD<'_, f64>> = arrays.iter().map(|array| array.view()).collect();
+    let evaluation = oracle::evaluate(&levels.program, &views).expect("the shapes fit");
+    let is_strided = is_strided(&levels.module);
+    let (operands, views) =
+        stored.into_iter().map(|stored| (stored.data, is_strided.then_some(stored.view))).unzip();
+    Problem { extents, operands, views, before, evaluation }
 }
 
 /// The extents in the order of the module's labels.
@@ -139,8 +198,9 @@ fn given(levels: &Levels, extents: &BTreeMap<String, u64>) -> Vec<(Dtype, Vec<us
 
 /// Runs the module in the emulator, with every buffer aligned to so many bytes.
 pub fn emulate(module: &Module, problem: &Problem, byte_alignment: u64) -> Result<Run, Failure> {
+    let operands = problem.operands.iter().zip(&problem.views);
     let inputs: Vec<Input<'_>> =
-        problem.operands.iter().map(|data| Input { data, byte_alignment }).collect();
+        operands.map(|(data, view)| Input { data, view: view.as_ref(), byte_alignment }).collect();
     let arguments = Arguments {
         extents: &problem.extents,
         inputs: &inputs,
@@ -151,6 +211,12 @@ pub fn emulate(module: &Module, problem: &Problem, byte_alignment: u64) -> Resul
         workspace_byte_alignment: byte_alignment,
     };
     emulate::run(module, &arguments)
+}
+
+/// S and Q of cases.md: the sum, and the sum with weights 1 to 97.
+pub fn sums(output: &[f64]) -> [i64; 2] {
+    let weighted = |(n, value): (usize, &f64)| (n as i64 % 97 + 1) * *value as i64;
+    [output.iter().map(|value| *value as i64).sum(), output.iter().enumerate().map(weighted).sum()]
 }
 
 /// What is wrong with `got`, if anything.

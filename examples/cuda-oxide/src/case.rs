@@ -129,11 +129,22 @@ pub struct Problem {
 impl Case {
     /// Binds extents and derives the shapes from the notation.
     pub fn problem(&self, extents: &[usize]) -> Result<Problem, Error> {
-        let text = format!("\"{}\", {}", self.notation, self.options);
+        Problem::new(self.notation, self.options, self.labels, extents)
+    }
+}
+
+impl Problem {
+    /// Binds the extents of labels and derives the shapes from the notation.
+    pub fn new(
+        notation: &str,
+        options: &str,
+        labels: &[&str],
+        extents: &[usize],
+    ) -> Result<Problem, Error> {
+        let text = format!("\"{notation}\", {options}");
         let spec = mage::spec::parse_invocation(&text)?;
         let program = mage::index::lower(&spec.notation, &spec.options)?;
-        let mut pairs: Vec<(String, u64)> = self
-            .labels
+        let mut pairs: Vec<(String, u64)> = labels
             .iter()
             .zip(extents)
             .map(|(label, extent)| ((*label).to_string(), *extent as u64))

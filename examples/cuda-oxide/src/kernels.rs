@@ -47,3 +47,8 @@ mage::einsum_kernel!("ij->i", dtype = f16, name = row_sums_f16);
 mage::einsum_kernel!("ij->j", dtype = f64, accumulate = true, name = column_sums_f64_added);
 mage::einsum_kernel!("ij->ji", dtype = f16, name = transpose_f16);
 mage::einsum_kernel!("i,i->", dtype = bf16, out = f32, accumulate = true, name = dot_bf16_added);
+mage::einsum_kernel!("ik,kj->ij", tile = 64, strides = runtime, name = strided_matmul);
+mage::einsum_kernel!("ikc,jkc->ijc", tile = 32, strides = runtime, name = strided_triangle);
+mage::einsum_kernel!("iik,kj->ij", tile = 32, strides = runtime, name = strided_diagonal);
+mage::einsum_kernel!("ijk->kij", strides = runtime, name = strided_transpose);
+mage::einsum_kernel!("ijk,jk->i", strides = runtime, name = strided_row_sums);

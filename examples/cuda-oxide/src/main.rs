@@ -6,6 +6,7 @@ mod kernels;
 mod memory;
 mod case;
 mod check;
+mod strided;
 mod bench;
 
 use std::process::ExitCode;

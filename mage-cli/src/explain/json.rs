@@ -42,6 +42,7 @@ pub fn print(report: &Report) -> String {
         "notation": report.notation,
         "options": report.options,
         "program": report.program,
+        "strided": report.strided,
         "workspace": report.workspace.as_ref().map(workspace),
     });
     table::ended(format!("{value:#}"))

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 
 use super::scope::Scope;
 use super::{expr, half, quad};
-use crate::kernel::{Expr, Place, Pred, Reg, Space, Width};
+use crate::kernel::{Expr, Place, Pred, Reg, Space, Ty, Width};
 
 /// What fits one line of a loop in a kernel, in characters; prettyplease's lines have 89.
 const LINE: usize = 64;
@@ -134,7 +134,10 @@ fn address(scope: &Scope<'_>, place: &Place) -> TokenStream {
         return quote!(#base);
     }
     let offset = expr::offset(scope, &place.offset);
-    quote!(#base.add(#offset))
+    match scope.kernel.ty(&place.offset) {
+        Ty::U32 | Ty::U64 => quote!(#base.add(#offset)),
+        Ty::I64 => quote!(#base.offset(#offset)),
+    }
 }
 
 /// About how long the text is. `TokenStream::to_string` would depend on whether a compiler or a

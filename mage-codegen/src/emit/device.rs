@@ -91,6 +91,7 @@ fn rounds_up(module: &Module) -> bool {
         | Expr::Thread
         | Expr::Block
         | Expr::Widen(_)
+        | Expr::Signed(_)
         | Expr::Narrow(_) => false,
     })
 }

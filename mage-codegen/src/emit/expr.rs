@@ -46,6 +46,7 @@ pub fn ty(ty: Ty) -> Ident {
     match ty {
         Ty::U32 => format_ident!("u32"),
         Ty::U64 => format_ident!("usize"),
+        Ty::I64 => format_ident!("isize"),
     }
 }
 
@@ -54,10 +55,10 @@ pub fn expr(scope: &Scope<'_>, expr: &Expr) -> TokenStream {
     printed(scope, expr).tokens
 }
 
-/// An expression as the argument of pointer arithmetic, a `usize`.
+/// An expression as the argument of pointer arithmetic, a `usize` or, with a sign, an `isize`.
 pub fn offset(scope: &Scope<'_>, offset: &Expr) -> TokenStream {
     match (scope.kernel.ty(offset), offset) {
-        (Ty::U64, _) | (Ty::U32, Expr::Const { name: None, .. }) => expr(scope, offset),
+        (Ty::U64 | Ty::I64, _) | (Ty::U32, Expr::Const { name: None, .. }) => expr(scope, offset),
         (Ty::U32, _) => cast(printed(scope, offset), &ty(Ty::U64)).tokens,
     }
 }
@@ -123,6 +124,7 @@ fn printed(scope: &Scope<'_>, expr: &Expr) -> Printed {
         Expr::Block => Printed::new(oxide::block_index(), Strength::Atom),
         Expr::Binary(op, left, right) => binary(scope, *op, left, right),
         Expr::Widen(inner) => cast(printed(scope, inner), &ty(Ty::U64)),
+        Expr::Signed(inner) => cast(printed(scope, inner), &ty(Ty::I64)),
         Expr::Narrow(inner) => cast(printed(scope, inner), &ty(Ty::U32)),
     }
 }

@@ -3,7 +3,7 @@
 
 use mage_einsum::dtype::Dtype;
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 
 use crate::kernel::BufferUse;
 use crate::kernel::walk::Direction;
@@ -170,18 +170,24 @@ pub fn buffer(dtype: Dtype, usage: BufferUse) -> TokenStream {
     }
 }
 
+/// The type under which a view that lives as long as `'a` borrows a buffer.
+pub fn buffer_in_view(dtype: Dtype) -> TokenStream {
+    let element = host_type(dtype);
+    quote!(&'a cuda_core::DeviceBuffer<#element>)
+}
+
 /// The driver's own error.
 pub fn driver_error() -> TokenStream {
     quote!(cuda_core::DriverError)
 }
 
 /// A buffer's element count on the host.
-pub fn buffer_length(buffer: &Ident) -> TokenStream {
+pub fn buffer_length(buffer: &impl ToTokens) -> TokenStream {
     quote!(#buffer.len())
 }
 
 /// A buffer's device address on the host, a `u64`.
-pub fn buffer_address(buffer: &Ident) -> TokenStream {
+pub fn buffer_address(buffer: &impl ToTokens) -> TokenStream {
     quote!(#buffer.cu_deviceptr())
 }
 

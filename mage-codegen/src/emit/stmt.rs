@@ -98,7 +98,12 @@ fn shown_type(ty: Ty, sources: &[&Expr]) -> Option<TokenStream> {
     let is_number = |part: &Expr| match part {
         Expr::Const { name, .. } => name.is_none(),
         Expr::Binary(..) => true,
-        Expr::Var(_) | Expr::Thread | Expr::Block | Expr::Widen(_) | Expr::Narrow(_) => false,
+        Expr::Var(_)
+        | Expr::Thread
+        | Expr::Block
+        | Expr::Widen(_)
+        | Expr::Signed(_)
+        | Expr::Narrow(_) => false,
     };
     let untyped = sources.iter().flat_map(|source| walk::parts(source)).all(is_number);
     let ty = expr::ty(ty);

@@ -3,9 +3,12 @@
 use std::rc::Rc;
 
 use mage_einsum::diagnostic::Code;
+use mage_einsum::index::Layout;
+use mage_einsum::view::View;
 
+use super::facts::{Facts, elems_of, row_major};
 use super::global::{Contents, GlobalBuffer};
-use super::host::{Facts, elems_of, value};
+use super::host::value;
 use super::workspace::{Part, Workspace};
 use super::{HostFailure, workspace_elems};
 use crate::kernel::{BufferId, BufferUse, Module, REGION_ELEMS};
@@ -13,8 +16,11 @@ use crate::kernel::{BufferId, BufferUse, Module, REGION_ELEMS};
 /// An operand of the call.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
-    /// The elements, row-major; each a value that the operand's type has.
+    /// The elements of its buffer; each a value that the operand's type has.
     pub data: &'a [f64],
+    /// Where the operand's elements are among them, for a module that takes strides at run time;
+    /// row-major where this is none.
+    pub view: Option<&'a View>,
     /// Bytes that the emulated address is a multiple of: 16 normally, 4 for a view that starts
     /// anywhere.
     pub byte_alignment: u64,
@@ -76,7 +82,39 @@ pub(super) fn facts<'a>(
         (length, byte_alignment.max(module.buffers[position].dtype.size_bytes()))
     };
     let (lengths, byte_alignments) = (0..module.buffers.len()).map(aligned).unzip();
-    Ok(Facts { module, extents, lengths, byte_alignments })
+    let views = views(module, arguments)?;
+    Ok(Facts { module, extents, lengths, byte_alignments, views })
+}
+
+/// For each buffer its view, where it is strided.
+fn views(module: &Module, arguments: &Arguments<'_>) -> Result<Vec<Option<View>>, HostFailure> {
+    let mut inputs = arguments.inputs.iter();
+    let mut views = Vec::new();
+    for (position, buffer) in module.buffers.iter().enumerate() {
+        let given = match buffer.usage {
+            BufferUse::Read => inputs.next().and_then(|input| input.view),
+            BufferUse::Write | BufferUse::Update | BufferUse::Temp | BufferUse::Workspace => None,
+        };
+        let Some(given) = given else {
+            views.push(row_major(module, BufferId(position), arguments.extents));
+            continue;
+        };
+        let (name, n_strides, n_dims) = (&buffer.name, given.strides.len(), buffer.dims.len());
+        let message = match buffer.layout {
+            Layout::Strided if n_strides == n_dims => {
+                views.push(Some(given.clone()));
+                continue;
+            }
+            Layout::Strided => {
+                format!("operand `{name}` has {n_strides} strides for {n_dims} labels")
+            }
+            Layout::RowMajor => {
+                format!("operand `{name}` is given as a view but must be row-major")
+            }
+        };
+        return Err(HostFailure { code: Code::UnsupportedStride, message });
+    }
+    Ok(views)
 }
 
 /// Whether every value is one that its buffer's type has: an f64 that is none would let a kernel
@@ -146,7 +184,11 @@ pub(super) fn buffers<'a>(
             }
             BufferUse::Workspace => (Contents::Read(&[]), byte_alignment),
         };
-        GlobalBuffer::new(buffer, byte_alignment, contents)
+        let buffer = GlobalBuffer::new(buffer, byte_alignment, contents);
+        match &facts.views[position] {
+            Some(view) => buffer.seen_from(view.first),
+            None => buffer,
+        }
     };
     (0..facts.module.buffers.len()).map(buffer).collect()
 }

@@ -209,6 +209,9 @@ impl Compiler<'_> {
                 folded(*op, self.ty(left), self.index(left)?, self.index(right)?)
             }
             Expr::Widen(inner) => self.index(inner)?,
+            // Every 32-bit value fits.
+            Expr::Signed(inner) if self.ty(inner) == Ty::U32 => self.index(inner)?,
+            Expr::Signed(inner) => Index::Signed(Box::new(self.index(inner)?)),
             Expr::Narrow(inner) => Index::Narrow(Box::new(self.index(inner)?)),
         })
     }
@@ -221,6 +224,7 @@ impl Compiler<'_> {
             Expr::Thread | Expr::Block | Expr::Narrow(_) => Ty::U32,
             Expr::Binary(_, left, _) => self.ty(left),
             Expr::Widen(_) => Ty::U64,
+            Expr::Signed(_) => Ty::I64,
         }
     }
 }

@@ -12,6 +12,8 @@ pub(super) struct GlobalBuffer<'a> {
     name: String,
     dtype: Dtype,
     len: u64,
+    /// The element that offsets count from, in both directions; 0 unless the buffer is strided.
+    first: u64,
     byte_alignment: u64,
     contents: Contents<'a>,
 }
@@ -47,7 +49,14 @@ impl<'a> GlobalBuffer<'a> {
             | Contents::KeepNothing(len) => *len,
         };
         let (name, dtype) = (buffer.ident.clone(), buffer.dtype);
-        GlobalBuffer { name, dtype, len, byte_alignment, contents }
+        GlobalBuffer { name, dtype, len, first: 0, byte_alignment, contents }
+    }
+
+    /// The same buffer as a view that begins at an element of it.
+    pub fn seen_from(self, first: u64) -> GlobalBuffer<'a> {
+        let whole = first.is_multiple_of(4);
+        let byte_alignment = if whole { self.byte_alignment } else { self.elem_bytes() };
+        GlobalBuffer { first, byte_alignment, ..self }
     }
 
     /// The byte of a sector that the buffer starts at, for counting. What comes from an allocator
@@ -165,17 +174,19 @@ impl<'a> GlobalBuffer<'a> {
         }
     }
 
-    /// The first element of an access.
+    /// The first element of an access. An offset with a sign comes as its 64 bits, so that the
+    /// wrapped sum is its place, or past every buffer where it lies before this one.
     #[inline(always)]
     fn place(&self, offset: u64, width: usize, lane: usize) -> Result<usize, Box<Fault>> {
-        if offset >= self.len || self.len - offset < width as u64 {
-            return Err(self.out_of_bounds(offset, width, lane));
+        let place = self.first.wrapping_add(offset);
+        if place >= self.len || self.len - place < width as u64 {
+            return Err(self.out_of_bounds(place, width, lane));
         }
         let bytes = self.dtype.size_bytes() * width as u64;
         if !offset.is_multiple_of(width as u64) || !self.byte_alignment.is_multiple_of(bytes) {
             return Err(self.misaligned(offset, width, lane));
         }
-        Ok(offset as usize)
+        Ok(place as usize)
     }
 
     #[cold]
@@ -185,6 +196,7 @@ impl<'a> GlobalBuffer<'a> {
 
     #[cold]
     fn misaligned(&self, offset: u64, width: usize, lane: usize) -> Box<Fault> {
+        let offset = offset.cast_signed();
         let access = format!("the access of `{}[{offset}]`, {width} wide,", self.name);
         let bytes = self.byte_alignment;
         let message = format!("{access} is misaligned: the buffer is aligned to {bytes} bytes");
@@ -192,10 +204,12 @@ impl<'a> GlobalBuffer<'a> {
     }
 
     #[cold]
-    fn out_of_bounds(&self, offset: u64, width: usize, lane: usize) -> Box<Fault> {
+    fn out_of_bounds(&self, place: u64, width: usize, lane: usize) -> Box<Fault> {
         let (name, len) = (&self.name, self.len);
+        // No buffer has 2^63 elements: such a place is one before the first.
+        let place = place.cast_signed();
         let message = format!(
-            "`{name}[{offset}]`, {width} wide, is out of bounds: the buffer has {len} elements"
+            "`{name}[{place}]`, {width} wide, is out of bounds: the buffer has {len} elements"
         );
         Fault::at(lane, message)
     }

@@ -8,6 +8,7 @@
 
 mod failure;
 mod arguments;
+mod facts;
 mod host;
 mod program;
 mod compile;
@@ -27,8 +28,9 @@ use crate::kernel::{BufferUse, Module};
 
 use block::Block;
 use compile::compile;
+use facts::Facts;
 use global::{Contents, GlobalBuffer};
-use host::{Facts, Planned};
+use host::Planned;
 
 pub use arguments::{Arguments, Input};
 pub use count::{Counts, GlobalCounts, SharedCounts};

@@ -101,7 +101,7 @@ pub(super) enum Operation {
     Fma,
 }
 
-/// An index expression; values of both types are kept in 64 bits, so `Widen` vanishes.
+/// An index expression; values of all types are kept in 64 bits, so `Widen` vanishes.
 pub(super) enum Index {
     /// A number.
     Const(u64),
@@ -115,6 +115,8 @@ pub(super) enum Index {
     Binary { op: BinOp, ty: Ty, left: Box<Index>, right: Box<Index> },
     /// A trap where the value does not fit 32 bits.
     Narrow(Box<Index>),
+    /// A trap where the value does not fit 63 bits.
+    Signed(Box<Index>),
 }
 
 /// A predicate.

@@ -3,7 +3,7 @@
 //! so nothing in the caller's scope can change what it means.
 
 use mage_einsum::dtype::Dtype;
-use mage_einsum::index::Extent;
+use mage_einsum::index::{Extent, Layout};
 use mage_einsum::spec::Spec;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -106,6 +106,9 @@ fn reference(module: &Module) -> TokenStream {
 
 fn emulate(module: &Module) -> TokenStream {
     let operands: Vec<Ident> = operands(module).collect();
+    if module.buffers.iter().any(|buffer| buffer.layout == Layout::Strided) {
+        return emulate_views(module, &operands);
+    }
     let is_given = module.labels.iter().any(|label| label.extent == Extent::Runtime);
     let extents = is_given.then(|| quote!(extents: &Extents,));
     let values = module.labels.iter().map(extent);
@@ -113,6 +116,7 @@ fn emulate(module: &Module) -> TokenStream {
     let updated = updated(module);
     let before = updated.iter().map(|name| quote!(, #name: &[#output]));
     let held = updated.as_ref().map_or_else(|| quote!(&[]), |name| quote!(#name));
+    let embedded = embedded();
     quote! {
         /// Runs the kernel on the CPU, in the emulator, after checking that what is run has the
         /// embedded source.
@@ -126,13 +130,44 @@ fn emulate(module: &Module) -> TokenStream {
             #(#operands: &[#operand]),*
             #(#before)*
         ) -> ::core::result::Result<::std::vec::Vec<#output>, ::mage::EmulateError> {
-            let embedded = ::mage::support::Embedded {
-                notation: NOTATION,
-                options: OPTIONS,
-                source_hash: SOURCE_HASH,
-            };
+            #embedded
             ::mage::support::emulate(&embedded, &[#(#values),*], &[#(#operands),*], #held)
         }
+    }
+}
+
+/// Operands with strides of their own say what their extents are, too.
+fn emulate_views(module: &Module, operands: &[Ident]) -> TokenStream {
+    let embedded = embedded();
+    let Types { operand, output } = Types::of(module);
+    let updated = updated(module);
+    let before = updated.iter().map(|name| quote!(, #name: &[#output]));
+    let held = updated.as_ref().map_or_else(|| quote!(&[]), |name| quote!(#name));
+    quote! {
+        /// Runs the kernel on the CPU, in the emulator, on operands under their own strides, after
+        /// checking that what is run has the embedded source.
+        ///
+        /// # Errors
+        ///
+        /// When the operands' shapes do not fit the notation, or a length does not fit.
+        #[allow(clippy::too_many_arguments)]
+        pub fn emulate(
+            #(#operands: ::mage::ndarray::ArrayViewD<'_, #operand>),*
+            #(#before)*
+        ) -> ::core::result::Result<::std::vec::Vec<#output>, ::mage::EmulateError> {
+            #embedded
+            ::mage::support::emulate_views(&embedded, &[#(#operands),*], #held)
+        }
+    }
+}
+
+fn embedded() -> TokenStream {
+    quote! {
+        let embedded = ::mage::support::Embedded {
+            notation: NOTATION,
+            options: OPTIONS,
+            source_hash: SOURCE_HASH,
+        };
     }
 }
 

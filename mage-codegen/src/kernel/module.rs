@@ -1,7 +1,7 @@
 //! The module, its buffers and its kernels.
 
 use mage_einsum::dtype::Dtype;
-use mage_einsum::index::Extent;
+use mage_einsum::index::{Extent, Layout};
 
 use super::{Expr, HostExpr, HostStep, Stmt, Ty, VarId};
 
@@ -103,8 +103,8 @@ pub struct Region {
 /// aligned for four-wide accesses as the workspace.
 pub const REGION_ELEMS: u64 = 4;
 
-/// A row-major array in global memory. A load of an element widens it to the register's type,
-/// which holds it exactly; a store rounds to the nearest, of two the even one.
+/// An array in global memory. A load of an element widens it to the register's type, which holds
+/// it exactly; a store rounds to the nearest, of two the even one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Buffer {
     /// The tensor's name, for example `A`.
@@ -115,6 +115,9 @@ pub struct Buffer {
     pub dims: Vec<usize>,
     /// Element type.
     pub dtype: Dtype,
+    /// How its elements lie. A strided buffer is given as a view, and offsets into it are signed
+    /// and count from the element where the view begins.
+    pub layout: Layout,
     /// What it is for.
     pub usage: BufferUse,
 }
@@ -143,13 +146,28 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
 }
 
-/// A scalar that the host computes and passes: a mode's extent.
+/// A scalar that the host computes and passes: a mode's extent or stride.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Param {
     /// The variable it is in the kernel.
     pub var: VarId,
-    /// What the host passes; its value fits the variable's type because a `Require` says so.
-    pub value: HostExpr,
+    /// What the host passes.
+    pub value: ParamValue,
+}
+
+/// What the host passes for a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ParamValue {
+    /// An unsigned value, which fits the variable's type because a `Require` says so.
+    Unsigned(HostExpr),
+    /// A mode's stride in a strided buffer: the sum over the dimensions where the mode stands. It
+    /// wraps only where a stride is of no account, because the extent is 1.
+    Stride {
+        /// The buffer.
+        buffer: BufferId,
+        /// Its dimensions, from 0.
+        dims: Vec<usize>,
+    },
 }
 
 /// An index variable. Names are unique within a kernel, so scopes need no thought.

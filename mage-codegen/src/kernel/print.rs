@@ -5,7 +5,7 @@
 mod host;
 mod stmt;
 
-use mage_einsum::index::Extent;
+use mage_einsum::index::{Extent, Layout};
 
 use super::walk::{self, Constant};
 use super::{BufferId, BufferUse, HostExpr, Kernel, Module};
@@ -44,11 +44,15 @@ fn buffer(module: &Module, id: BufferId) -> String {
     let dims: Vec<&str> =
         buffer.dims.iter().map(|label| module.labels[*label].name.as_str()).collect();
     let (name, dims, dtype) = (&buffer.ident, dims.join(", "), buffer.dtype);
+    let strides = match buffer.layout {
+        Layout::RowMajor => "",
+        Layout::Strided => ", strides given at the launch",
+    };
     let shown = |expr: Option<&HostExpr>| {
         expr.map_or_else(|| "?".to_string(), |expr| host::expr(module, expr))
     };
     match buffer.usage {
-        BufferUse::Read => format!("reads {name}: {dtype}[{dims}]"),
+        BufferUse::Read => format!("reads {name}: {dtype}[{dims}]{strides}"),
         BufferUse::Write => format!("writes {name}: {dtype}[{dims}]"),
         BufferUse::Update => format!("adds to {name}: {dtype}[{dims}]"),
         BufferUse::Temp => {
@@ -70,7 +74,7 @@ fn print_kernel(out: &mut Lines, module: &Module, kernel: &Kernel) {
     out.line(1, &format!("{min_blocks} or more blocks a multiprocessor"));
     for param in &kernel.params {
         let var = kernel.var(param.var);
-        let value = host::expr(module, &param.value);
+        let value = host::param(module, &param.value);
         out.line(1, &format!("param {}: {} = {value}", var.name, stmt::ty(var.ty)));
     }
     for Constant { name, ty, value } in walk::constants(kernel) {

@@ -191,7 +191,9 @@ pub fn parts(expr: &Expr) -> Vec<&Expr> {
             found.extend(parts(left));
             found.extend(parts(right));
         }
-        Expr::Widen(inner) | Expr::Narrow(inner) => found.extend(parts(inner)),
+        Expr::Widen(inner) | Expr::Signed(inner) | Expr::Narrow(inner) => {
+            found.extend(parts(inner))
+        }
         Expr::Const { .. } | Expr::Var(_) | Expr::Thread | Expr::Block => {}
     }
     found

@@ -15,6 +15,14 @@ pub enum Piece {
     Value(HostExpr),
     /// The number of elements of a buffer at the launch.
     Length(BufferId),
+    /// The lowest element that the view of a strided buffer reaches; may be below zero.
+    Lowest(BufferId),
+    /// The highest one.
+    Highest(BufferId),
+    /// The element where the view of a strided buffer begins.
+    First(BufferId),
+    /// The stride of a dimension of a strided buffer.
+    Stride(BufferId, usize),
 }
 
 /// The message of `error` in pieces: lower case, no full stop, both sides named.
@@ -39,6 +47,7 @@ pub fn wording(module: &Module, error: &HostError) -> Vec<Piece> {
         ],
         HostError::SizeOverflow { buffer } => size_overflow(module, *buffer),
         HostError::LengthMismatch { buffer } => length_mismatch(module, *buffer),
+        HostError::OutOfBuffer { buffer } => out_of_buffer(module, *buffer),
         HostError::WorkspaceTooShort { buffer, need } => workspace_too_short(module, *buffer, need),
         HostError::LaunchLimit { what, need, limit } => launch_limit(module, what, need, *limit),
     }
@@ -52,6 +61,7 @@ pub fn code(error: &HostError) -> Code {
         HostError::LengthMismatch { .. } | HostError::WorkspaceTooShort { .. } => {
             Code::LengthMismatch
         }
+        HostError::OutOfBuffer { .. } => Code::UnsupportedStride,
         HostError::LaunchLimit { .. } => Code::LaunchLimit,
     }
 }
@@ -99,6 +109,29 @@ fn length_mismatch(module: &Module, buffer: BufferId) -> Vec<Piece> {
                 dims.iter().map(|label| HostExpr::Extent(*label)).collect(),
             )));
         }
+    }
+    pieces
+}
+
+/// Both ends that are reached, and all that they follow from: operand `A` reaches elements -5 to 9
+/// but its buffer has 20: the view begins at 3 and has stride -4 along `i` = 3, ...
+fn out_of_buffer(module: &Module, buffer: BufferId) -> Vec<Piece> {
+    let mut pieces = vec![
+        text(format!("{} reaches elements ", buffer_name(module, buffer))),
+        Piece::Lowest(buffer),
+        text(" to ".to_string()),
+        Piece::Highest(buffer),
+        text(" but its buffer has ".to_string()),
+        Piece::Length(buffer),
+        text(": the view begins at ".to_string()),
+        Piece::First(buffer),
+    ];
+    for (dim, label) in dims_of(module, buffer).iter().enumerate() {
+        let opening = if dim == 0 { " and has" } else { "," };
+        pieces.push(text(format!("{opening} stride ")));
+        pieces.push(Piece::Stride(buffer, dim));
+        pieces.push(text(format!(" along {} = ", label_name(module, *label))));
+        pieces.push(Piece::Value(HostExpr::Extent(*label)));
     }
     pieces
 }

@@ -2,11 +2,11 @@
 //! specifications in one program do not share a kernel's entry name.
 
 use mage_einsum::dtype::Dtype;
-use mage_einsum::index::{Extent, ModeId, Program};
+use mage_einsum::index::{Extent, Layout, ModeId, Program};
 use mage_einsum::options::{Options, Tile};
 
-/// A snake-case Rust identifier such as `einsum_ik_kj_ij_k8_f16_tile64`, with the fixed extents and
-/// the element types other than f32.
+/// A snake-case Rust identifier such as `einsum_ik_kj_ij_k8_f16_tile64`, with the fixed extents,
+/// the element types other than f32, and `strided` where strides are given at the launch.
 /// Capitals, long labels and tensors' names are told apart by a hash of the notation, because
 /// entry names are global to a program.
 pub fn name(program: &Program, options: &Options) -> String {
@@ -40,6 +40,10 @@ pub fn name(program: &Program, options: &Options) -> String {
     }
     if options.accumulate {
         name.push_str("_added");
+    }
+    match options.strides {
+        Layout::RowMajor => {}
+        Layout::Strided => name.push_str("_strided"),
     }
     match &options.tile {
         None => format!("einsum_{name}"),

@@ -5,8 +5,8 @@ use super::ranks::ranks_fit;
 use super::roles::roles;
 use super::tied::unequal_extents;
 use super::{
-    Access, Expr, Extent, Mode, ModeId, Part, Program, SameExtent, Statement, Tensor, TensorId,
-    TensorKind,
+    Access, Expr, Extent, Layout, Mode, ModeId, Part, Program, SameExtent, Statement, Tensor,
+    TensorId, TensorKind,
 };
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Source, Span};
 use crate::notation::{self, Form, Label, Notation};
@@ -32,12 +32,12 @@ pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnost
     known_extents(&modes, options)?;
     let tensor = |access: &notation::Access, kind: TensorKind| -> Result<Tensor, Diagnostics> {
         let dims = mode_ids(&access.labels, &modes)?;
-        let dtype = match kind {
-            TensorKind::Input => options.dtype,
-            TensorKind::Temp => options.dtype.accumulator(),
-            TensorKind::Output => options.out.unwrap_or(options.dtype),
+        let (dtype, layout) = match kind {
+            TensorKind::Input => (options.dtype, options.strides),
+            TensorKind::Temp => (options.dtype.accumulator(), Layout::RowMajor),
+            TensorKind::Output => (options.out.unwrap_or(options.dtype), Layout::RowMajor),
         };
-        Ok(Tensor { name: access.tensor.name.clone(), kind, dtype, dims })
+        Ok(Tensor { name: access.tensor.name.clone(), kind, dtype, layout, dims })
     };
     let mut tensors = Vec::new();
     let mut same_extents = Vec::new();

@@ -68,7 +68,16 @@ pub enum TensorKind {
     Output,
 }
 
-/// An array that the program reads or writes, row-major unless the caller says otherwise.
+/// How the elements of a tensor lie in its buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Contiguous, the last dimension fastest.
+    RowMajor,
+    /// Under any strides, zero and negative ones too, which each launch gives.
+    Strided,
+}
+
+/// An array that the program reads or writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor {
     /// `A`, `B`, ... and `out` for a classic einsum; the user's names in the index form.
@@ -77,6 +86,8 @@ pub struct Tensor {
     pub kind: TensorKind,
     /// Element type.
     pub dtype: Dtype,
+    /// How its elements lie; only an input can be strided.
+    pub layout: Layout,
     /// For each dimension, the mode that gives its extent (the first access decides). A merged
     /// program has merged dimensions. A diagonal repeats a mode.
     pub dims: Vec<ModeId>,

@@ -10,6 +10,7 @@ use std::num::NonZeroU32;
 
 use crate::diagnostic::Span;
 use crate::dtype::Dtype;
+use crate::index::Layout;
 
 pub use parse::parse;
 
@@ -30,6 +31,8 @@ pub struct Options {
     pub out: Option<Dtype>,
     /// Whether the result is added to what the output holds.
     pub accumulate: bool,
+    /// How every operand lies in its buffer; the output is row-major.
+    pub strides: Layout,
     /// The rank of each operand, from which follows what `...` stands for.
     pub ranks: Option<Vec<usize>>,
     /// The order in which operands are contracted: pairs of positions in the list of those that
@@ -66,6 +69,7 @@ impl Default for Options {
             dtype: Dtype::F32,
             out: None,
             accumulate: false,
+            strides: Layout::RowMajor,
             ranks: None,
             path: None,
             spans: BTreeMap::new(),

@@ -6,9 +6,10 @@ use super::raw::{self, Entry, Value, ValueKind};
 use super::{Options, Tile};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span};
 use crate::dtype::Dtype;
+use crate::index::Layout;
 
-const KEYS: [&str; 9] =
-    ["tile", "name", "extents", "device", "dtype", "out", "accumulate", "ranks", "path"];
+const KEYS: [&str; 10] =
+    ["tile", "name", "extents", "device", "dtype", "out", "accumulate", "strides", "ranks", "path"];
 
 /// Words that Rust keeps for itself, strict and reserved, edition 2024 (The Rust Reference,
 /// Keywords).
@@ -52,6 +53,7 @@ fn set(options: &mut Options, entry: &Entry<'_>) -> Result<(), Diagnostic> {
         "dtype" => options.dtype = dtype(entry.key, value)?,
         "out" => options.out = Some(dtype(entry.key, value)?),
         "accumulate" => options.accumulate = truth(entry.key, value)?,
+        "strides" => options.strides = strides(value)?,
         "ranks" => options.ranks = Some(ranks(value)?),
         "path" => options.path = Some(path(value)?),
         unknown => return Err(unknown_option(unknown, entry.key_span)),
@@ -204,6 +206,18 @@ fn truth(key: &str, value: &Value<'_>) -> Result<bool, Diagnostic> {
         ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
             let message = format!("the value of `{key}` is neither true nor false");
             Err(at(Code::BadOption, message, value.span).help(format!("write `{key} = true`")))
+        }
+    }
+}
+
+fn strides(value: &Value<'_>) -> Result<Layout, Diagnostic> {
+    match value.kind {
+        ValueKind::Word("contiguous") => Ok(Layout::RowMajor),
+        ValueKind::Word("runtime") => Ok(Layout::Strided),
+        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+            let message = "the strides are neither contiguous nor given at run time".to_owned();
+            let help = "write `strides = runtime`, or leave the option out";
+            Err(at(Code::BadOption, message, value.span).help(help))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Options, Tile};
 use crate::dtype::Dtype;
+use crate::index::Layout;
 
 /// Prints `options` in a fixed order without defaults.
 pub(super) fn print(options: &Options) -> String {
@@ -28,6 +29,10 @@ pub(super) fn print(options: &Options) -> String {
     }
     if options.accumulate {
         entries.push("accumulate = true".to_owned());
+    }
+    match options.strides {
+        Layout::RowMajor => {}
+        Layout::Strided => entries.push("strides = runtime".to_owned()),
     }
     if let Some(ranks) = &options.ranks {
         entries.push(format!("ranks = {}", list(ranks.iter().map(usize::to_string))));

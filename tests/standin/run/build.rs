@@ -8,7 +8,7 @@ use std::{env, fs};
 use mage_codegen::kernel::{Buffer, BufferUse, Module};
 use mage_codegen::pipeline;
 use mage_einsum::dtype::Dtype;
-use mage_einsum::index::Extent;
+use mage_einsum::index::{Extent, Layout};
 use mage_einsum::spec;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,16 +49,26 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     writeln!(
         text,
-        "fn launch_{name}(device: &Device, extents: &[usize], inputs: &[Vec<f64>], \
+        "fn launch_{name}(device: &Device, extents: &[usize], inputs: &[Operand], \
          workspace: &[f64], out: &[f64]) -> Result<Vec<f64>, String> {{"
     )?;
     for (position, input) in inputs.iter().enumerate() {
         let ty = host_type(input.dtype);
-        writeln!(text, "    let input_{position} = device.upload::<{ty}>(&inputs[{position}]);")?;
+        writeln!(
+            text,
+            "    let input_{position} = device.upload::<{ty}>(&inputs[{position}].data);"
+        )?;
     }
     let ty = output.map_or("f32", |output| host_type(output.dtype));
     writeln!(text, "    let mut out = device.upload::<{ty}>(out);")?;
-    let inputs: String = (0..inputs.len()).map(|position| format!("&input_{position}, ")).collect();
+    let inputs: String = inputs
+        .iter()
+        .enumerate()
+        .map(|(position, buffer)| match buffer.layout {
+            Layout::RowMajor => format!("&input_{position}, "),
+            Layout::Strided => view(name, position, buffer.dims.len()),
+        })
+        .collect();
     writeln!(text, "    let module = {name}::device::load(&device.context);")?;
     writeln!(text, "    let module = module.map_err(|error| error.to_string())?;")?;
     let mut given = String::new();
@@ -83,6 +93,16 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
     writeln!(text, "        .map_err(|error| error.to_string())?;")?;
     writeln!(text, "    Ok(device.download(&out))\n}}")?;
     Ok(text)
+}
+
+/// The view of an operand, whose test gives as many strides as it has dimensions.
+fn view(name: &str, position: usize, rank: usize) -> String {
+    let input = format!("inputs[{position}]");
+    let strides: Vec<String> = (0..rank).map(|dim| format!("{input}.strides[{dim}]")).collect();
+    let strides = strides.join(", ");
+    format!(
+        "{name}::View {{ buffer: &input_{position}, first: {input}.first, strides: [{strides}] }}, "
+    )
 }
 
 /// The type of a buffer's elements on the host.

@@ -1,6 +1,8 @@
 //! Builds one kernel: hands out variables, register arrays and parameters with names that are
 //! unique in it, and knows the extents and strides of the program's modes.
 
+mod strides;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use mage_einsum::index::{Access, Extent, ModeId, Program, Statement, TensorId};
@@ -8,8 +10,8 @@ use mage_einsum::index::{Access, Extent, ModeId, Program, Statement, TensorId};
 use super::names::Names;
 use crate::kernel::walk;
 use crate::kernel::{
-    BufferId, Expr, HostExpr, Kernel, Param, Place, Pred, Reg, RegArray, RegId, SharedArray,
-    SharedId, Space, Stmt, Ty, Value, Var, VarId, Width,
+    BufferId, Expr, HostExpr, Kernel, Param, ParamValue, Place, Pred, Reg, RegArray, RegId,
+    SharedArray, SharedId, Space, Stmt, Ty, Value, Var, VarId, Width,
 };
 
 /// A kernel in the making.
@@ -27,6 +29,8 @@ pub struct Builder<'p> {
     shared: Vec<SharedArray>,
     /// Keyed by the access: one tensor may be read under several sets of modes.
     strides: BTreeMap<(TensorId, Vec<ModeId>, ModeId), Expr>,
+    /// Strided tensors whose last stride the host has found to be 1.
+    unit: BTreeSet<TensorId>,
     thread: Option<Expr>,
 }
 
@@ -74,6 +78,7 @@ impl<'p> Builder<'p> {
             registers: Vec::new(),
             shared: Vec::new(),
             strides: BTreeMap::new(),
+            unit: BTreeSet::new(),
             thread: None,
         };
         for mode in modes {
@@ -88,12 +93,12 @@ impl<'p> Builder<'p> {
     fn extent_of(&mut self, mode: ModeId) -> Expr {
         match (self.program.mode(mode).extent, self.coordinate_ty) {
             (Extent::Fixed(extent @ 1..), Ty::U32) => Expr::u32(extent),
-            (Extent::Fixed(extent @ 1..), Ty::U64) => Expr::u64(u64::from(extent)),
+            (Extent::Fixed(extent @ 1..), Ty::U64 | Ty::I64) => Expr::u64(u64::from(extent)),
             (Extent::Fixed(0) | Extent::Runtime, ty) => {
                 let name = format!("n_{}", self.names.mode(mode));
                 let var = self.var(&name, ty, false);
                 let value = host_extent(self.program, self.names, mode);
-                self.params.push(Param { var, value });
+                self.params.push(Param { var, value: ParamValue::Unsigned(value) });
                 Expr::Var(var)
             }
         }
@@ -183,41 +188,6 @@ impl<'p> Builder<'p> {
         });
     }
 
-    /// Binds the strides of an access that are not 1: for each of its modes, the product of the
-    /// extents to the right, summed over the places where the mode stands.
-    pub fn bind_strides(&mut self, body: &mut Vec<Stmt>, access: &Access) {
-        for mode in &access.modes {
-            let key = (access.tensor, access.modes.clone(), *mode);
-            if self.strides.contains_key(&key) {
-                continue;
-            }
-            let mut stride = Expr::u64(0);
-            for (place, _) in access.modes.iter().enumerate().filter(|(_, at)| *at == mode) {
-                let inner = access.modes[place + 1..].iter();
-                let product = inner.fold(Expr::u64(1), |product, right| {
-                    product.times(self.wide(self.extent(*right)))
-                });
-                stride = stride.plus(product);
-            }
-            let tensor = self.names.tensor(access.tensor).to_string();
-            let name = format!("{tensor}_stride_{}", self.names.mode(*mode));
-            let stride = self.bind(body, &name, stride);
-            self.strides.insert(key, stride);
-        }
-    }
-
-    /// The element offset of an access at the given coordinates (64 bits).
-    pub fn offset(&self, access: &Access, coordinate: impl Fn(ModeId) -> Expr) -> Expr {
-        let mut seen = BTreeSet::new();
-        let modes = access.modes.iter().filter(|mode| seen.insert(**mode));
-        modes.fold(Expr::u64(0), |offset, mode| {
-            let key = (access.tensor, access.modes.clone(), *mode);
-            let stride = self.strides.get(&key).cloned();
-            let stride = stride.unwrap_or_else(|| Expr::u64(1));
-            offset.plus(self.wide(coordinate(*mode)).times(stride))
-        })
-    }
-
     /// Writes registers to consecutive elements of a statement's target where they exist; where
     /// the statement accumulates, what is there is added to them first.
     pub fn write(&mut self, body: &mut Vec<Stmt>, target: &Access, write: Write) {
@@ -249,7 +219,7 @@ impl<'p> Builder<'p> {
     pub fn number(&self, value: u32) -> Expr {
         match self.coordinate_ty {
             Ty::U32 => Expr::u32(value),
-            Ty::U64 => Expr::u64(u64::from(value)),
+            Ty::U64 | Ty::I64 => Expr::u64(u64::from(value)),
         }
     }
 
@@ -263,7 +233,7 @@ impl<'p> Builder<'p> {
     pub fn coordinate(&self, value: Expr) -> Expr {
         match self.coordinate_ty {
             Ty::U32 => value,
-            Ty::U64 => value.widen(),
+            Ty::U64 | Ty::I64 => value.widen(),
         }
     }
 
@@ -271,15 +241,20 @@ impl<'p> Builder<'p> {
     pub fn wide(&self, value: Expr) -> Expr {
         match value.ty(&self.vars) {
             Ty::U32 => value.widen(),
-            Ty::U64 => value,
+            Ty::U64 | Ty::I64 => value,
         }
     }
 
     /// The finished kernel, without the bindings and parameters that nothing in it uses.
     pub fn finish(self, frame: Frame, body: Vec<Stmt>) -> Kernel {
+        let mut summary = frame.summary;
+        if !self.unit.is_empty() {
+            summary
+                .push_str(" Views have strides of multiples of 4, and 1 along the last dimension.");
+        }
         let mut kernel = Kernel {
             name: frame.name,
-            summary: frame.summary,
+            summary,
             block_threads: frame.block_threads,
             min_blocks: frame.min_blocks,
             params: self.params,

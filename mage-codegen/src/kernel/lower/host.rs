@@ -1,7 +1,8 @@
 //! The host steps that every module begins with: extents within what coordinates hold, sizes
-//! that do not overflow, buffers of exactly the right length, and no launch without an output.
+//! that do not overflow, buffers of exactly the right length, views within their buffers, and no
+//! launch without an output.
 
-use mage_einsum::index::{Extent, TensorKind};
+use mage_einsum::index::{Extent, Layout, TensorKind};
 
 use super::builder::host_extent;
 use super::names::Names;
@@ -56,6 +57,12 @@ fn length(module: &Module, buffer: BufferId) -> Vec<HostStep> {
         return vec![HostStep::Require {
             that: HostPred::LengthAtLeast(buffer, need.clone()),
             error: HostError::WorkspaceTooShort { buffer, need },
+        }];
+    }
+    if module.buffers[buffer.0].layout == Layout::Strided {
+        return vec![HostStep::Require {
+            that: HostPred::InBuffer(buffer),
+            error: HostError::OutOfBuffer { buffer },
         }];
     }
     let mut steps = Vec::new();

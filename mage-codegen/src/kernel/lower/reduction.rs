@@ -7,13 +7,13 @@ mod outputs;
 
 use mage_einsum::index::{Access, ModeId, Statement};
 
-use super::builder::{Builder, Frame, buffer, host_extent, reg};
+use super::builder::{Builder, Frame, host_extent, reg};
 use super::coordinates;
 use super::grid::{self, Digit};
 use super::host::{grid_limit, require_limit};
 use super::names::Names;
 use super::term::{self, Factor, Point};
-use super::tiled::aligned_for_four;
+use super::wide;
 use crate::kernel::{
     Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, RegId, Stmt, Ty, VarId,
 };
@@ -109,13 +109,8 @@ impl<'p> Host<'p> {
         }
     }
 
-    /// A wide access needs its address to be a multiple of its bytes: the buffer's start is, its
-    /// position along the lanes' mode is a multiple of four, and so is every other stride when
-    /// that mode's extent is.
     fn eligible(&self, kind: VariantKind) -> HostPred {
         let mode = self.reduction.lane_mode;
-        let extent = host_extent(&self.schedule.program, self.names, mode);
-        let mut all = vec![HostPred::MultipleOf(extent, 4)];
         match kind {
             VariantKind::Narrow => return HostPred::All(Vec::new()),
             VariantKind::Wide => {}
@@ -125,13 +120,7 @@ impl<'p> Host<'p> {
         if stores_wide(self.reduction, &self.statement().target) {
             wide.push(&self.statement().target);
         }
-        for access in wide {
-            let aligned = aligned_for_four(self.module, buffer(access));
-            if !all.contains(&aligned) {
-                all.push(aligned);
-            }
-        }
-        HostPred::All(all)
+        wide::eligible(&self.schedule.program, self.names, self.module, &wide)
     }
 }
 
@@ -176,6 +165,10 @@ impl<'p> Sum<'p> {
             elems: if along(access) { elems } else { 1 },
             access: access.clone(),
         };
+        let factors: Vec<Factor> = statement.factors().into_iter().map(factor).collect();
+        for factor in &factors {
+            builder.reads(&factor.access, factor.elems);
+        }
         let acc = builder.registers("acc", host.reduction.ahead.max(elems));
         Sum {
             builder,
@@ -184,7 +177,7 @@ impl<'p> Sum<'p> {
             reduction: host.reduction,
             split,
             kind,
-            factors: statement.factors().into_iter().map(factor).collect(),
+            factors,
             target: statement.target.clone(),
             acc,
         }

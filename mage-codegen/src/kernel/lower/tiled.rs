@@ -3,15 +3,16 @@
 
 use mage_einsum::index::{Access, ModeId, Statement};
 
-use super::builder::{Builder, Frame, buffer, host_extent, reg};
+use super::builder::{Builder, Frame, host_extent, reg};
 use super::epilogue;
 use super::grid;
 use super::host::{NARROW_COORDINATES, grid_limit, require_limit};
 use super::names::Names;
 use super::stage::{Step, Walk};
+use super::wide;
 use crate::kernel::{
-    Arm, BufferId, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Place, Pred, RegId,
-    SharedId, Space, Stmt, Ty, Value, Width,
+    Arm, Expr, HostExpr, HostStep, Kernel, Module, Place, Pred, RegId, SharedId, Space, Stmt, Ty,
+    Value, Width,
 };
 use crate::schedule::{Launch, Schedule, Tail, Tiled, Variant};
 
@@ -37,7 +38,7 @@ pub fn lower(
         let wide = wide_accesses(&schedule.program.statements[launch.statement], tiled, variant);
         arms.push(Arm {
             name: variant.kind.name().to_string(),
-            eligible: eligible(schedule, names, module, &wide),
+            eligible: wide::eligible(&schedule.program, names, module, &wide),
             steps: vec![HostStep::Launch { kernel, blocks: blocks.clone() }],
         });
         kernels.push(Lowering::new(schedule, launch, tiled, variant, names).kernel());
@@ -77,33 +78,6 @@ fn wide_accesses<'s>(
     }
     wide.sort_by_key(|access| access.tensor);
     wide
-}
-
-/// A wide access needs its address to be a multiple of its bytes: the buffer's start is, every
-/// tile origin along the contiguous mode is a multiple of four, and so is every other stride when
-/// the contiguous extent is. A temporary starts as well aligned as the workspace.
-fn eligible(schedule: &Schedule, names: &Names, module: &Module, wide: &[&Access]) -> HostPred {
-    let mut all = Vec::new();
-    for access in wide {
-        if let Some(mode) = access.modes.last() {
-            let extent = host_extent(&schedule.program, names, *mode);
-            let multiple = HostPred::MultipleOf(extent, 4);
-            if !all.contains(&multiple) {
-                all.push(multiple);
-            }
-        }
-        let aligned = aligned_for_four(module, buffer(access));
-        if !all.contains(&aligned) {
-            all.push(aligned);
-        }
-    }
-    HostPred::All(all)
-}
-
-/// The buffer starts where an access of four elements may.
-pub fn aligned_for_four(module: &Module, buffer: BufferId) -> HostPred {
-    let bytes = 4 * module.buffers[buffer.0].dtype.size_bytes();
-    HostPred::AlignedTo(module.memory_of(buffer), bytes)
 }
 
 struct Lowering<'p> {
@@ -160,6 +134,9 @@ impl<'p> Lowering<'p> {
         let mut body = Vec::new();
         let digits = grid::digits(tiled, self.builder.names);
         let origins = grid::bind(&mut self.builder, &mut body, &digits);
+        for (side, elems) in tiled.sides().into_iter().zip(self.variant.load_elems) {
+            self.builder.reads(&self.factors[side.factor], elems);
+        }
         for access in self.factors.iter().chain([&self.target]) {
             self.builder.bind_strides(&mut body, access);
         }

@@ -1,6 +1,8 @@
 //! Lays the temporaries out in one workspace of the caller, one after the other, each from a
 //! multiple of 16 bytes on. It comes after the buffers and before the host's checks.
 
+use mage_einsum::index::Layout;
+
 use super::host::elems;
 use crate::kernel::{
     Buffer, BufferId, BufferUse, HostExpr, Module, REGION_ELEMS, Region, Workspace,
@@ -30,6 +32,7 @@ pub fn lay_out(module: &mut Module) {
         ident: IDENT.to_string(),
         dims: Vec::new(),
         dtype,
+        layout: Layout::RowMajor,
         usage: BufferUse::Workspace,
     });
     module.workspace = Some(Workspace { buffer, elems: HostExpr::sum(sizes), regions });

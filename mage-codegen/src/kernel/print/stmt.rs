@@ -86,6 +86,7 @@ fn expr(kernel: &Kernel, value: &Expr) -> String {
             format!("{left} {} {right}", sign(*op))
         }
         Expr::Widen(inner) => format!("u64({})", expr(kernel, inner)),
+        Expr::Signed(inner) => format!("i64({})", expr(kernel, inner)),
         Expr::Narrow(inner) => format!("u32({})", expr(kernel, inner)),
     }
 }
@@ -107,6 +108,7 @@ fn strength(expr: &Expr) -> u8 {
         | Expr::Thread
         | Expr::Block
         | Expr::Widen(_)
+        | Expr::Signed(_)
         | Expr::Narrow(_) => 3,
     }
 }
@@ -137,6 +139,7 @@ pub(super) fn ty(ty: Ty) -> &'static str {
     match ty {
         Ty::U32 => "u32",
         Ty::U64 => "u64",
+        Ty::I64 => "i64",
     }
 }
 

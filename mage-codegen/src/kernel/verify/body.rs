@@ -10,6 +10,7 @@ use super::super::{
 use super::buffer_use;
 use super::expr::Scope;
 use crate::device::WARP_THREADS;
+use mage_einsum::index::Layout;
 
 /// Walks the kernel's body from top to bottom.
 pub(super) fn verify(module: &Module, kernel: &Kernel) -> Result<(), String> {
@@ -127,6 +128,7 @@ impl Walk<'_> {
     fn looped(&mut self, stmt: &Stmt) -> Result<(), String> {
         let Stmt::For { var, begin, end, step, unroll, body } = stmt else { return Ok(()) };
         let ty = self.declared(*var)?;
+        self.scope.unsigned("the loop's begin", begin)?;
         self.scope.is("the loop's begin", begin, ty)?;
         self.scope.is("the loop's end", end, ty)?;
         if *step == 0 {
@@ -217,7 +219,11 @@ impl Walk<'_> {
         match place.space {
             Space::Global(buffer) => {
                 self.usage(buffer, direction)?;
-                self.scope.is("a global offset", &place.offset, Ty::U64)
+                let ty = match self.module.buffers[buffer.0].layout {
+                    Layout::RowMajor => Ty::U64,
+                    Layout::Strided => Ty::I64,
+                };
+                self.scope.is("a global offset", &place.offset, ty)
             }
             Space::Shared(array) if array.0 >= self.kernel.shared.len() => {
                 Err(format!("{array:?} does not exist"))

@@ -11,7 +11,9 @@ use crate::diagnostic::Diagnostics;
 use crate::dtype::Dtype;
 use crate::index::print::print_line;
 use crate::index::roles::roles;
-use crate::index::{Access, Expr, ModeId, Program, Statement, Tensor, TensorId, TensorKind};
+use crate::index::{
+    Access, Expr, Layout, ModeId, Program, Statement, Tensor, TensorId, TensorKind,
+};
 use crate::options::Options;
 
 /// Makes pairs of a program as lowered: every statement of the result has at most two factors.
@@ -150,6 +152,7 @@ impl<'p> Sequence<'p> {
             name: self.free_name(),
             kind: TensorKind::Temp,
             dtype: self.temporary_dtype(),
+            layout: Layout::RowMajor,
             dims: modes.clone(),
         });
         let access = Access { tensor, modes };

@@ -46,9 +46,19 @@ impl Device {
     }
 }
 
+/// An operand of a launch. An f64 carries an element of any type.
+pub struct Operand {
+    /// The elements of its buffer.
+    pub data: Vec<f64>,
+    /// Where the operand begins in it, for a spec with strides.
+    pub first: usize,
+    /// The strides, for a spec that has them.
+    pub strides: Vec<isize>,
+}
+
 /// Loads and launches one spec: extents in the order of labels, operands, what workspace (which
-/// most specs have no use for) and output hold before. An f64 carries an element of any type.
-pub type Launch = fn(&Device, &[usize], &[Vec<f64>], &[f64], &[f64]) -> Result<Vec<f64>, String>;
+/// most specs have no use for) and output hold before.
+pub type Launch = fn(&Device, &[usize], &[Operand], &[f64], &[f64]) -> Result<Vec<f64>, String>;
 
 /// One spec's emitted source behind the common signature.
 pub struct Emitted {
