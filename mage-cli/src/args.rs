@@ -63,7 +63,7 @@ Examples:
 
 const EMIT_EXAMPLES: &str = "\
 Examples:
-  mage emit \"ik,kj->ij\" --tile 64 --out src/matmul.rs
+  mage emit \"ik,kj->ij\" --tile 64 --output src/matmul.rs
   mage emit \"ik,kj->ij\" --tile 64 --check src/matmul.rs
 
 The text depends on nothing but the notation, the options and Mage's version.
@@ -92,9 +92,15 @@ pub struct SpecArgs {
     /// Extents known at compile time, as in `k=64,c=128`; the kernel is specialised for them.
     #[arg(long, value_name = "EXTENTS", help_heading = "Options of the specification")]
     pub extents: Option<String>,
-    /// The element type of the operands.
+    /// The element type of the operands: f16, bf16, f32 (the default) or f64.
     #[arg(long, value_name = "TYPE", help_heading = "Options of the specification")]
     pub dtype: Option<String>,
+    /// The element type of the output, where it is not the operands': f32 for sums of f16 or bf16.
+    #[arg(long, value_name = "TYPE", help_heading = "Options of the specification")]
+    pub out: Option<String>,
+    /// Add the result to what the output holds.
+    #[arg(long, help_heading = "Options of the specification")]
+    pub accumulate: bool,
     /// The device that the kernel is planned for: `rtx4090` (the default) or `h200`.
     #[arg(long, value_name = "DEVICE", help_heading = "Options of the specification")]
     pub device: Option<String>,
@@ -175,7 +181,7 @@ pub struct EmitArgs {
     pub spec: SpecArgs,
     /// Write the source to this file, whole or not at all.
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
-    pub out: Option<PathBuf>,
+    pub output: Option<PathBuf>,
     /// Compare the source with this file, and say how the file is stale if it is.
     #[arg(long, value_name = "FILE")]
     pub check: Option<PathBuf>,
