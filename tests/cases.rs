@@ -57,8 +57,11 @@ fn every_line_of_the_table() {
     assert!(n_cases >= 60, "{n_cases} cases");
 }
 
+/// A shape and its elements.
+type Operand<'t> = (&'t [usize], &'t [f64]);
+
 /// What the kernel gives on operands that are written out.
-fn output(notation: &str, operands: &[(&[usize], &[f64])]) -> Vec<f64> {
+fn output(notation: &str, operands: &[Operand<'_>]) -> Vec<f64> {
     let levels = common::compile(&format!("\"{notation}\""));
     let shapes: Vec<Vec<usize>> = operands.iter().map(|(shape, _)| shape.to_vec()).collect();
     let data = operands.iter().map(|(_, data)| data.to_vec()).collect();
@@ -77,8 +80,7 @@ fn same(got: &[f64], expected: &[f64]) {
 
 #[test]
 fn scalars() {
-    let (ramp, two): ((&[usize], &[f64]), (&[usize], &[f64])) =
-        ((&[3], &[1., 2., 3.]), (&[], &[2.]));
+    let (ramp, two): (Operand<'_>, Operand<'_>) = ((&[3], &[1., 2., 3.]), (&[], &[2.]));
     same(&output("->", &[(&[], &[3.])]), &[3.]);
     same(&output(",->", &[(&[], &[3.]), (&[], &[5.])]), &[15.]);
     same(&output("i,->i", &[ramp, two]), &[2., 4., 6.]);

@@ -26,10 +26,10 @@ fn told(output: &[f64]) -> String {
 /// What is wrong with one fixture, if anything.
 fn disagreement(line: &str) -> Option<String> {
     let cells: Vec<&str> = line.split(" | ").collect();
-    let (notation, shapes, fill, expected) = match cells.as_slice() {
-        &[notation, shapes, expected] => (notation, shapes, Fill::Hash, expected),
-        &[notation, shapes, "H", expected] => (notation, shapes, Fill::Hash, expected),
-        &[notation, shapes, "T", expected] => (notation, shapes, Fill::Ternary, expected),
+    let (notation, shapes, fill, expected) = match *cells.as_slice() {
+        [notation, shapes, expected] => (notation, shapes, Fill::Hash, expected),
+        [notation, shapes, "H", expected] => (notation, shapes, Fill::Hash, expected),
+        [notation, shapes, "T", expected] => (notation, shapes, Fill::Ternary, expected),
         _ => return Some("it does not have three cells, or four with a fill".to_owned()),
     };
     let shapes: Vec<Vec<usize>> = shapes.split(' ').map(shape).collect();

@@ -219,10 +219,15 @@ fn extent(label: &Label) -> TokenStream {
     }
 }
 
-/// Everything that names cuda-oxide's crates, item by item under the feature.
+/// Everything that names cuda-oxide's crates, item by item under the feature. The device module is
+/// one item; to read it again, only to find that out, would take longer than to make it.
 fn device_half(module: &Module) -> Result<TokenStream, syn::Error> {
     let launch = emit::launch_items(module);
     let device = emit::device_module(module);
-    let items = syn::parse2::<syn::File>(quote!(#launch #device))?.items;
-    Ok(quote!(#(#[cfg(feature = "cuda-oxide")] #items)*))
+    let items = syn::parse2::<syn::File>(launch)?.items;
+    Ok(quote! {
+        #(#[cfg(feature = "cuda-oxide")] #items)*
+        #[cfg(feature = "cuda-oxide")]
+        #device
+    })
 }
