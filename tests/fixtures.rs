@@ -1,6 +1,7 @@
-//! Random specifications whose values come from numpy, through the whole compiler and the
-//! emulator, row-major and under other strides. A third of them runs each time, always the same
-//! third; all of them run by `MAGE_FIXTURES=all cargo test --test fixtures`.
+//! Specifications whose values come from numpy, through the whole compiler and the emulator: those
+//! of numpy's and opt_einsum's own tests, and random ones, row-major and under other strides. Of
+//! the random ones a third runs each time, always the same third; all of them run by
+//! `MAGE_FIXTURES=all cargo test --test fixtures`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,8 @@ use mage_einsum::fill::{Fill, hash_value};
 
 mod common;
 
-const FIXTURES: &str = include_str!("fixtures/einsum.txt");
+const RANDOM: &str = include_str!("fixtures/einsum.txt");
+const SUITES: &str = include_str!("fixtures/suites.txt");
 
 /// Elements of the output, S and Q of the test cases, the first elements and the last.
 fn told(output: &[f64]) -> String {
@@ -24,8 +26,11 @@ fn told(output: &[f64]) -> String {
 /// What is wrong with one fixture, if anything.
 fn disagreement(line: &str) -> Option<String> {
     let cells: Vec<&str> = line.split(" | ").collect();
-    let &[notation, shapes, expected] = cells.as_slice() else {
-        return Some("it does not have three cells".to_owned());
+    let (notation, shapes, fill, expected) = match cells.as_slice() {
+        &[notation, shapes, expected] => (notation, shapes, Fill::Hash, expected),
+        &[notation, shapes, "H", expected] => (notation, shapes, Fill::Hash, expected),
+        &[notation, shapes, "T", expected] => (notation, shapes, Fill::Ternary, expected),
+        _ => return Some("it does not have three cells, or four with a fill".to_owned()),
     };
     let shapes: Vec<Vec<usize>> = shapes.split(' ').map(shape).collect();
     let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
@@ -37,7 +42,7 @@ fn disagreement(line: &str) -> Option<String> {
     };
     let extents: BTreeMap<String, u64> =
         extents.iter().map(|(label, extent)| (label.to_owned(), extent)).collect();
-    let problem = common::problem(&levels, &extents, &[Fill::Hash]);
+    let problem = common::problem(&levels, &extents, &[fill]);
     match common::emulate(&levels.module, &problem, 16) {
         Err(failure) => Some(failure.to_string()),
         Ok(run) if told(&run.output) != expected => {
@@ -72,7 +77,7 @@ fn shape(text: &str) -> Vec<usize> {
 fn kernels_equal_numpy() {
     let run_all = std::env::var("MAGE_FIXTURES").is_ok_and(|which| which == "all");
     let is_chosen = |line_idx: u32| run_all || hash_value(line_idx, 0).is_multiple_of(3);
-    let chosen = FIXTURES.lines().zip(0..).filter(|(_, line_idx)| is_chosen(*line_idx));
+    let chosen = RANDOM.lines().zip(0..).filter(|(_, line_idx)| is_chosen(*line_idx));
     let mut n_run = 0;
     let failures: Vec<String> = chosen
         .inspect(|_| n_run += 1)
@@ -80,4 +85,15 @@ fn kernels_equal_numpy() {
         .collect();
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
     assert!(n_run >= 700, "{n_run} fixtures ran");
+}
+
+#[test]
+fn the_suites_of_numpy_and_opt_einsum() {
+    let lines: Vec<&str> = SUITES.lines().filter(|line| !line.starts_with('#')).collect();
+    let failures: Vec<String> = lines
+        .iter()
+        .filter_map(|line| disagreement(line).map(|why| format!("{line}: {why}")))
+        .collect();
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    assert!(lines.len() >= 450, "{} lines ran", lines.len());
 }

@@ -15,6 +15,9 @@ mage::einsum_kernel!("ik,kj->ij", tile = 32);
 mage::einsum_kernel!(r#"iI,Ij->ij"#, tile = (16, 16, 8), name = capitals,);
 mage::einsum_kernel!("ik,kj->ij", tile = 16, extents = (k = 9), name = fixed);
 mage::einsum_kernel!("ij->", name = total);
+mage::einsum_kernel!("ij->i", name = row_sums);
+#[rustfmt::skip]
+mage::einsum_kernel!( r"ik , kj -> ij" ,tile=64,name   = spaced , );
 mage::einsum_kernel!("ik,kj->ij", tile = 16, strides = runtime, name = strided);
 
 /// A caller whose names are those that the expansion uses.
@@ -68,6 +71,7 @@ fn emulate_agrees_with_reference() -> Result<(), Box<dyn Error>> {
         capitals::emulate(&capitals::Extents { i: 33, I: 17, j: 35 }, &a, &b)?,
         hostile::matmul::emulate(&hostile::matmul::Extents { i: 33, k: 17, j: 35 }, &a, &b)?,
         batched::emulate(&batched::Extents { b: 1, i: 33, k: 17, j: 35 }, &a, &b)?,
+        spaced::emulate(&spaced::Extents { i: 33, k: 17, j: 35 }, &a, &b)?,
     ];
     for output in outputs {
         assert!(tolerance::compare(&output, &reference).passes());
@@ -94,6 +98,15 @@ fn fixed_extents_are_not_asked_for() {
     assert!(fixed::reference(view(&[7, 3], &a[..21]), view(&[3, 5], &b[..15])).is_err());
 }
 
+/// A label that stands once is summed (case D6).
+#[test]
+fn a_label_that_stands_once_is_summed() {
+    let a = fill(Fill::Hash, 0, 7 * 5);
+    let sums = row_sums::emulate(&row_sums::Extents { i: 7, j: 5 }, &a).unwrap();
+    let weighted = sums.iter().zip(1..).map(|(sum, weight)| sum * weight as f32);
+    assert_eq!((sums.iter().sum::<f32>(), weighted.sum::<f32>()), (46.0, 181.0));
+}
+
 /// Operands with strides of their own are views, whose shapes say what the extents are.
 #[test]
 fn views_are_emulated_as_they_lie() {
@@ -116,6 +129,8 @@ fn views_are_emulated_as_they_lie() {
 
 #[test]
 fn texts_are_embedded() {
+    assert_eq!(spaced::NOTATION, "ik , kj -> ij");
+    assert_eq!(spaced::OPTIONS, "tile = 64, name = spaced");
     assert_eq!(capitals::NOTATION, "iI,Ij->ij");
     assert_eq!(capitals::OPTIONS, "tile = (16, 16, 8), name = capitals");
     assert_eq!(mage::emit::hash(capitals::SOURCE), capitals::SOURCE_HASH);

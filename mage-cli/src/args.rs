@@ -79,7 +79,12 @@ pub struct SpecArgs {
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
     /// The tile: one extent for M and N, or three for M, N and K, as in `64` or `64,32,8`.
-    #[arg(long, value_name = "EXTENTS", help_heading = "Options of the specification")]
+    #[arg(
+        long,
+        value_name = "EXTENTS",
+        help_heading = "Options of the specification",
+        allow_negative_numbers = true
+    )]
     pub tile: Option<String>,
     /// The name of the kernel's module, a snake-case Rust identifier.
     #[arg(long, value_name = "NAME", help_heading = "Options of the specification")]

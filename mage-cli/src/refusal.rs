@@ -39,6 +39,12 @@ impl Refusal {
         Refusal::usage(format!("`{}` cannot be {what}: {why}", path.display()))
     }
 
+    /// A notation and a spec file.
+    pub fn beside_file(notation: &str) -> Refusal {
+        let message = format!("`{notation}` is given beside a spec file");
+        Refusal::helped(message, "leave one of them out")
+    }
+
     /// The mistakes of one level, a blank line between them.
     pub fn mistakes(diagnostics: &Diagnostics, texts: Texts<'_>) -> Refusal {
         let rendered: Vec<String> = diagnostics

@@ -30,6 +30,9 @@ impl Request {
     /// The words after the notation are extents. With a spec file the first word is one too.
     pub fn of(asked: &SpecArgs, run: &[String]) -> Result<Request, Refusal> {
         match (&asked.spec, &asked.notation) {
+            (Some(_), Some(notation)) if !notation.contains('=') || notation.contains("->") => {
+                Err(Refusal::beside_file(notation))
+            }
             (Some(path), first) => {
                 let words: Vec<String> = first.iter().chain(run).cloned().collect();
                 Request::of_file(path, &words, asked)
@@ -52,7 +55,8 @@ impl Request {
     fn of_file(path: &Path, words: &[String], asked: &SpecArgs) -> Result<Request, Refusal> {
         let given = extents(words)?;
         let text = std::fs::read_to_string(path).map_err(|why| Refusal::file(path, "read", why))?;
-        let file = spec::parse_file(&text).map_err(|mistakes| file_refused(&text, &mistakes))?;
+        let file =
+            spec::parse_file(&text).map_err(|mistakes| file_refused(path, &text, mistakes))?;
         let own = file.spec.options_text.trim().trim_end_matches(',').to_string();
         let entries: Vec<String> =
             [own, option_text(asked)].into_iter().filter(|entry| !entry.is_empty()).collect();
@@ -122,14 +126,21 @@ fn extents(words: &[String]) -> Result<Vec<Pair>, Refusal> {
     Ok(run.into_iter().collect())
 }
 
-fn file_refused(text: &str, mistakes: &Diagnostics) -> Refusal {
+/// The places of a spec file's mistakes are told with the file's name.
+fn file_refused(path: &Path, text: &str, Diagnostics(mistakes): Diagnostics) -> Refusal {
+    let mistakes = mistakes.into_iter().map(|mistake| {
+        let place = mistake.place.as_deref().unwrap_or("the notation");
+        let place = format!("{}: {place}", path.display());
+        mistake.place(place)
+    });
+    let mistakes = Diagnostics(mistakes.collect());
     let invocation =
         spec::split_file(text).and_then(|file| spec::split_invocation(&file.invocation)).ok();
     let texts = invocation.as_ref().map_or(Texts::default(), |invocation| Texts {
         notation: &invocation.notation_text,
         options: &invocation.options_text,
     });
-    Refusal::mistakes(mistakes, texts)
+    Refusal::mistakes(&mistakes, texts)
 }
 
 /// Takes the space away that [`crate::args::guarded`] put before an arrow.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use support::{folder, mage};
 
-const WRONG: [&[&str]; 32] = [
+const WRONG: [&[&str]; 60] = [
     &["check"],
     &["check", "ik,kj->ij", "i=3", "j=4"],
     &["check", "ik,kj->ij", "i=3", "j=4", "k=5", "q=6"],
@@ -39,6 +39,35 @@ const WRONG: [&[&str]; 32] = [
     &["explain", "--code", "M9999"],
     &["emit"],
     &["emit", "ik,kj->ij", "--spec", "specs/matmul_nn.spec"],
+    &["check", "ik,kj->ij", "--spec", "specs/matmul_nn.spec"],
+    // One mistake made in several places, or of several characters, is one error.
+    &["explain", "(b h) q d, (b h) k d -> (b h) q k"],
+    &["explain", "ik,\tkj\t->ij"],
+    &["explain", "αβ,βγ->αγ"],
+    &["explain", "ik,kj—>ij"],
+    &["explain", "…ik,…kj->…ij"],
+    &["explain", "ik,kj->ij."],
+    &["explain", "ik,kj->ij'"],
+    &["explain", "ik kj->ij", "--ranks", "2,2"],
+    &["explain", "...ik,kj->ij", "--ranks", "4,2"],
+    &["explain", "...ik,kj->...ij", "--ranks", "1,2"],
+    &["explain", "ik,kj->i,j"],
+    &["explain", "ik,kj->iijzz"],
+    &["explain", "C[i,j] = A[i,k] * B[k,l] * D[l,j]"],
+    &["explain", "C[i] = Σ(K) A[i,k]"],
+    &["explain", "C[i] = sum(K) A[i,k]"],
+    &["explain", "C[i] = A[i+1]"],
+    &["explain", "C[i] = max(j) A[i,j]"],
+    &["explain", "C(i) = A(i)"],
+    &["explain", "ik,kj->ij", "--tile", "-1"],
+    &["explain", "ik,kj->ij", "--tile", "64x64"],
+    &["explain", "ik,kj->ij", "--tile", "7,7,7000"],
+    &["explain", "ik,kj->ij", "--extents", "K=3"],
+    &["explain", "ik,kj->ij", "--path", "(0,1),(0,1)"],
+    &["explain", "ik,kj->ij", "i", "=", "3", "k=1,j=2"],
+    &["explain", "ik,kj->ij", "I=3", "k=1", "j=2"],
+    &["check", "", "x=1"],
+    &["emit", "ik,kj->ij", "--check", "no/such/file.rs"],
 ];
 
 #[test]
@@ -84,7 +113,8 @@ fn wrong_spec_files() {
         ("empty", "", "expected a string literal"),
         ("notation", "\"ik,kj=>ij\"\n", "| ik,kj=>ij"),
         ("option", "\"ik,kj->ij\", tlie = 64\n", "| tlie = 64"),
-        ("run", "\"ik,kj->ij\"\nrun: i=x\n", "line 2"),
+        ("option_place", "\"ik,kj->ij\", tlie = 64\n", "option_place: option `tlie`, byte 0"),
+        ("run", "\"ik,kj->ij\"\nrun: i=x\n", "run: line 2"),
         ("twice", "\"ik,kj->ij\", tile = 64,\nrun: i=1 k=1 j=1\n", "given twice"),
     ] {
         let path = folder.join(name);
@@ -92,6 +122,18 @@ fn wrong_spec_files() {
         let run = mage(&["check", "--spec", path.to_str().expect("a name"), "--tile", "32"]);
         assert_eq!(run.status, 2, "{name}");
         assert!(run.err.contains(words), "{name} lacks {words:?}: {}", run.err);
+    }
+}
+
+/// A code is found by its number or its name, however it is written.
+#[test]
+fn codes_by_any_name() {
+    let expected = mage(&["explain", "--code", "M0032"]).out;
+    for asked in ["m0032", "32", "M32", "ExtentMismatch", "extent-mismatch", "extent_mismatch"] {
+        assert_eq!(mage(&["explain", "--code", asked]).out, expected, "{asked}");
+    }
+    for asked in ["", "M", "0", "E0032", "M9", "M00320", "mismatch"] {
+        assert_eq!(mage(&["explain", "--code", asked]).status, if asked == "M9" { 0 } else { 2 });
     }
 }
 

@@ -7,7 +7,7 @@ use nom::character::complete::satisfy;
 use nom::combinator::{map, recognize};
 use nom::{IResult, Parser};
 
-use crate::diagnostic::{Code, Diagnostic, Source, Span};
+use crate::diagnostic::{Code, Diagnostic, Source, Span, spelled};
 
 /// One word, number or mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl<'t> Cursor<'t> {
     pub(crate) fn new(text: &'t str, source: Source) -> Result<Cursor<'t>, Diagnostic> {
         let is_space = |c: char| match source {
             Source::Notation => c == ' ',
-            Source::Options => c.is_ascii_whitespace(),
+            Source::Options | Source::Invocation => c.is_ascii_whitespace(),
         };
         let mut tokens = Vec::new();
         let mut rest = text.trim_start_matches(is_space);
@@ -118,11 +118,21 @@ impl<'t> Cursor<'t> {
         let message = format!("expected {what}, found {found}");
         Diagnostic { source: self.source, ..Diagnostic::new(Code::Expected, message) }
             .at(self.place())
-            .place(format!("byte {}", self.place().start))
+            .place(byte(self.place().start, self.source))
             .help(match self.source {
                 Source::Notation => "write a statement such as `C[i,j] = sum(k) A[i,k] * B[k,j]`",
-                Source::Options => "write options such as `tile = 64, extents = (k = 64)`",
+                Source::Options | Source::Invocation => {
+                    "write options such as `tile = 64, extents = (k = 64)`"
+                }
             })
+    }
+}
+
+/// A place in words.
+fn byte(at: usize, source: Source) -> String {
+    match source {
+        Source::Notation | Source::Invocation => format!("byte {at}"),
+        Source::Options => format!("byte {at} of the options"),
     }
 }
 
@@ -138,9 +148,22 @@ fn token(input: &str) -> IResult<&str, Kind<'_>> {
 }
 
 fn bad_char(character: char, start: usize, source: Source) -> Diagnostic {
-    let message = format!("character `{}` cannot stand here", character.escape_debug());
+    let message = format!("character `{}` cannot stand here", spelled(&character.to_string()));
+    let help = match ascii_for(character) {
+        Some(ascii) => format!("write `{ascii}`"),
+        None => "use ASCII letters, digits and marks, with spaces between them".to_owned(),
+    };
     Diagnostic { source, ..Diagnostic::new(Code::BadChar, message) }
         .at(Span::new(start, start + character.len_utf8()))
-        .place(format!("byte {start}"))
-        .help("use ASCII letters, digits and marks, with spaces between them")
+        .place(byte(start, source))
+        .help(help)
+}
+
+/// What the index form writes for a sign of mathematics.
+pub(crate) fn ascii_for(sign: char) -> Option<&'static str> {
+    match sign {
+        'Σ' | '∑' => Some("sum"),
+        '×' | '·' | '⋅' | '∗' => Some("*"),
+        _ => None,
+    }
 }

@@ -104,7 +104,8 @@ fn mistakes_of_shapes() {
             "ij,kl->",
             &[&[1 << 31, 1 << 31], &[0, 1]],
             SizeOverflow,
-            "tensor `A` has 2^63 bytes or more",
+            "tensor `A` has i*j = 2147483648*2147483648 elements of 4 bytes, the limit is below 2^63 \
+             bytes",
         ),
     ];
     for (notation, shapes, code, message) in table {
@@ -161,20 +162,38 @@ fn mistakes_of_named_extents() {
             "",
             "i=4294967295 j=4294967295",
             Code::SizeOverflow,
-            "tensor `out` has 2^63 bytes or more",
+            "tensor `out` has i*j = 4294967295*4294967295 elements of 4 bytes, the limit is below \
+             2^63 bytes",
         ),
         (
             "i,j,k->",
             "",
             "i=4294967295 j=4294967295 k=4294967295",
             Code::SizeOverflow,
-            "the sum has 2^64 terms or more",
+            "the sum has i*j*k = 4294967295*4294967295*4294967295 terms, the limit is below 2^64",
         ),
     ];
     for (notation, options, pairs, code, message) in table {
         let mistake = first(by_pairs(notation, options, pairs));
         assert_eq!((mistake.code, mistake.message.as_str()), (code, message), "{notation}");
     }
+}
+
+#[test]
+fn help_with_named_extents() {
+    let table = [
+        ("ik,kj->ij", "i=1", "give each its extent, as in `k=64 j=64`"),
+        ("ik,kj->ij", "I=1 k=2 j=3", "labels are case-sensitive: write `i` for `I`"),
+        ("ij->", "i=1 j=1 x=2", "remove `x`; the labels are: i, j"),
+        ("->", "x=2", "remove `x`; the notation has no labels"),
+    ];
+    for (notation, pairs, help) in table {
+        let Diagnostics(mistakes) = by_pairs(notation, "", pairs).unwrap_err();
+        let [mistake] = mistakes.as_slice() else { unreachable!("{mistakes:?}") };
+        assert_eq!(mistake.help.as_deref(), Some(help), "{notation} {pairs}");
+    }
+    let mistake = first(by_shapes("ij jk->ik", &[&[2, 3], &[3, 4]]));
+    assert_eq!(mistake.help.as_deref(), Some("separate operands by commas; spaces mean nothing"));
 }
 
 #[test]

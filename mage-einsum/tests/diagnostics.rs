@@ -14,7 +14,7 @@ fn rendered(text: &str) -> String {
 fn a_mistake_with_a_note() {
     let expected = "\
 error[M0003]: there is a second `->`
- --> output
+ --> byte 9
   |
   | ij,jk->ik->i
   |          ^^
@@ -54,6 +54,18 @@ fn control_characters_and_wrong_spans_are_harmless() {
     assert!(rendered("ij\n->ij").contains("  | ij\n  |   ^\n"));
     let stray = Diagnostic::new(Code::BadChar, "stray").at(Span::new(1, 99));
     assert!(render(&stray, "é", "").contains("  | é\n  | ^\n"));
+}
+
+#[test]
+fn what_is_not_seen_takes_no_column_from_the_caret() {
+    for unseen in ['\u{200b}', '\u{301}', '\u{feff}', '\u{ad}'] {
+        let shown = rendered(&format!("ik{unseen},kj->ij"));
+        assert!(shown.contains("  | ik ,kj->ij\n  |   ^\n"), "{shown}");
+        assert!(shown.contains(&format!("`{}` is not part", unseen.escape_unicode())), "{shown}");
+    }
+    for seen in ["'", "\"", "\\"] {
+        assert!(rendered(&format!("i{seen}->i")).contains(&format!(": `{seen}` is not part")));
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! Random specifications against numpy: `tests/fixtures/einsum.txt` at the root holds what numpy
-//! says, and `einsum.py` beside it how the file was made. The oracle must give the same numbers,
-//! and so must it on the pairs of every contraction path.
+//! Specifications against numpy: `tests/fixtures` at the root holds what numpy says, of random ones
+//! (`einsum.txt`) and of those in numpy's and opt_einsum's own tests (`suites.txt`), and how the
+//! files were made. The oracle must give the same numbers, and so must the tree walk and it on the
+//! pairs of every contraction path.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -9,11 +10,15 @@ mod support;
 use mage_einsum::binding::Extents;
 use mage_einsum::index::{Program, pairs, verify};
 use mage_einsum::options::Options;
-use mage_einsum::oracle::evaluate;
+use mage_einsum::oracle::{evaluate, evaluate_by_tree};
 use ndarray::ArrayD;
 use support::{filled, program_with};
 
-const FIXTURES: &str = include_str!("../../tests/fixtures/einsum.txt");
+const RANDOM: &str = include_str!("../../tests/fixtures/einsum.txt");
+const SUITES: &str = include_str!("../../tests/fixtures/suites.txt");
+
+/// The tree walk takes about a microsecond a product.
+const PRODUCTS_FOR_THE_TREE: u64 = 400_000;
 
 struct Fixture {
     notation: &'static str,
@@ -24,22 +29,29 @@ struct Fixture {
 }
 
 fn fixtures() -> impl Iterator<Item = Fixture> {
-    FIXTURES.lines().map(|line| {
-        let cells: Vec<&str> = line.split('|').collect();
-        let &[notation, shapes, expected] = cells.as_slice() else {
-            panic!("`{line}` does not have three cells");
-        };
-        let shapes = shapes.split_whitespace().map(shape).zip(0..);
-        let operands: Vec<_> = shapes.map(|(shape, seed)| filled(&shape, "H", seed)).collect();
-        let ranks: Vec<String> = operands.iter().map(|o| o.ndim().to_string()).collect();
-        let ranks = format!("ranks = ({})", ranks.join(", "));
-        Fixture {
-            notation: notation.strip_suffix(' ').unwrap(),
-            ranks,
-            operands,
-            expected: expected.trim(),
-        }
+    RANDOM.lines().map(|line| fixture(line, "H")).chain(suites())
+}
+
+/// Numpy's and opt_einsum's own tests; their lines name the fill.
+fn suites() -> impl Iterator<Item = Fixture> {
+    let lines = SUITES.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| {
+        let fill = if line.contains(" | T | ") { "T" } else { "H" };
+        fixture(line, fill)
     })
+}
+
+fn fixture(line: &'static str, fill: &str) -> Fixture {
+    let cells: Vec<&str> = line.split(" | ").collect();
+    let (&[notation, shapes, _, expected] | &[notation, shapes, expected]) = cells.as_slice()
+    else {
+        panic!("`{line}` does not have three cells, or four with a fill");
+    };
+    let shapes = shapes.split_whitespace().map(shape).zip(0..);
+    let operands: Vec<_> = shapes.map(|(shape, seed)| filled(&shape, fill, seed)).collect();
+    let ranks: Vec<String> = operands.iter().map(|o| o.ndim().to_string()).collect();
+    let ranks = format!("ranks = ({})", ranks.join(", "));
+    Fixture { notation, ranks, operands, expected }
 }
 
 fn shape(text: &str) -> Vec<usize> {
@@ -70,7 +82,22 @@ fn the_oracle_equals_numpy() {
         );
         n_fixtures += 1;
     }
-    assert!(n_fixtures >= 2000, "{n_fixtures} fixtures");
+    assert!(n_fixtures >= 2800, "{n_fixtures} fixtures");
+}
+
+#[test]
+fn the_tree_walk_equals_the_oracle_on_the_suites() {
+    let mut n_walked = 0;
+    for Fixture { notation, ranks, operands, .. } in suites() {
+        let program = program_with(notation, &ranks).unwrap();
+        let views: Vec<_> = operands.iter().map(|operand| operand.view()).collect();
+        let quick = evaluate(&program, &views).unwrap();
+        if quick.n_terms * quick.values.len() as u64 <= PRODUCTS_FOR_THE_TREE {
+            assert_eq!(evaluate_by_tree(&program, &views).unwrap(), quick, "`{notation}`");
+            n_walked += 1;
+        }
+    }
+    assert!(n_walked >= 450, "{n_walked} were walked");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod support;
 
-use mage_einsum::diagnostic::Code;
+use mage_einsum::diagnostic::{Code, Diagnostics};
 use mage_einsum::index::print_statement;
 use mage_einsum::notation::{parse, print};
 use support::{codes, first, program, program_with};
@@ -116,6 +116,17 @@ fn mistakes_of_the_index_form() {
         ("Y[i] = gelu(X[i])", Code::StatementUnsupported, 7),
         ("Y[i] = 2 * X[i]", Code::StatementUnsupported, 7),
         ("Y[e] = X[s[e]]", Code::StatementUnsupported, 10),
+        ("Y[i] = -X[i]", Code::StatementUnsupported, 7),
+        ("Y[i] = max(j) X[i,j]", Code::StatementUnsupported, 7),
+        ("Y[i] = X[i] * sum(j) X[i,j]", Code::StatementUnsupported, 14),
+        ("Y[i] = X[i+1]", Code::StatementUnsupported, 10),
+        ("Y[i] = X[2*i]", Code::StatementUnsupported, 9),
+        ("Y[i,0] = X[i]", Code::StatementUnsupported, 4),
+        ("Y[...] = X[...]", Code::EllipsisUnsupported, 2),
+        ("Y(i) = X[i]", Code::Expected, 1),
+        ("Y(i) = X(i)", Code::Expected, 1),
+        ("ik,kj->ij[]", Code::Expected, 2),
+        ("C[i] = Σ(k) A[i,k]", Code::BadChar, 7),
         ("Y[s[e]] = X[e]", Code::ScatterUnsupported, 3),
     ];
     for (notation, code, start) in table {
@@ -132,17 +143,32 @@ fn several_statements_are_parsed_and_refused() {
 
 #[test]
 fn all_mistakes_of_a_level_are_told() {
-    let table: [(&str, &[(Code, usize)]); 3] = [
-        ("i1,1j->i#", &[(Code::BadChar, 1), (Code::BadChar, 3), (Code::BadChar, 8)]),
-        ("...i...->i->j", &[(Code::SecondArrow, 10), (Code::BadEllipsis, 4)]),
+    use Code::{
+        BadChar, BadEllipsis, BadReduction, DuplicateOutputLabel, SecondArrow, UnboundMode,
+        UnknownOutputLabel,
+    };
+    let table: [(&str, &[(Code, usize)]); 11] = [
+        ("i1,=j->i#", &[(BadChar, 1), (BadChar, 3)]),
+        ("...i...->i->j", &[(SecondArrow, 10), (BadEllipsis, 4)]),
+        // A label that is nowhere else is one mistake, however often it stands there.
         (
-            "i->xxiy",
+            "i->xxiyii",
             &[
-                (Code::UnknownOutputLabel, 3),
-                (Code::DuplicateOutputLabel, 4),
-                (Code::UnknownOutputLabel, 6),
+                (UnknownOutputLabel, 3),
+                (UnknownOutputLabel, 6),
+                (DuplicateOutputLabel, 7),
+                (DuplicateOutputLabel, 8),
             ],
         ),
+        ("C[i] = sum(z,z) A[i]", &[(BadReduction, 11)]),
+        ("C[i] = sum(k,k,k) A[i,k]", &[(BadReduction, 13)]),
+        ("C[i] = sum(i,k,i) A[i,k]", &[(BadReduction, 11)]),
+        // The sum has `k` in the other case, so `k` is not left out as well.
+        ("C[i] = sum(K) A[i,k]", &[(BadReduction, 11)]),
+        ("C[I] = sum(K) A[i,k]", &[(UnknownOutputLabel, 2), (BadReduction, 11)]),
+        ("C[i] = A[i,j] * B[j,k]", &[(UnboundMode, 11), (UnboundMode, 20)]),
+        ("ik;kj=>ij", &[(BadChar, 2), (BadChar, 5)]),
+        ("ik,kj—>ij", &[(BadChar, 5)]),
     ];
     for (notation, expected) in table {
         let found: Vec<(Code, usize)> = codes(parse(notation))
@@ -150,6 +176,24 @@ fn all_mistakes_of_a_level_are_told() {
             .map(|(code, start)| (code, start.unwrap()))
             .collect();
         assert_eq!(found, expected, "`{notation}`");
+    }
+}
+
+#[test]
+fn a_slip_that_is_made_again_is_a_note() {
+    let table = [
+        ("i1,1j->i#", vec![(3, "nor is `1`"), (8, "nor is `#`")]),
+        ("(ij),j->i", vec![(3, "nor is `)`")]),
+        ("i\tj\t", vec![(3, "nor is `\\t`")]),
+        ("ij=>jk=>ik", vec![(6, "nor is `=>`")]),
+        ("i - > j - > k", vec![(8, "this one too")]),
+    ];
+    for (notation, expected) in table {
+        let Diagnostics(mistakes) = parse(notation).unwrap_err();
+        let [mistake] = mistakes.as_slice() else { unreachable!("{mistakes:?}") };
+        let notes: Vec<(usize, &str)> =
+            mistake.notes.iter().map(|(span, said)| (span.start, said.as_str())).collect();
+        assert_eq!(notes, expected, "`{notation}`");
     }
 }
 
@@ -168,7 +212,20 @@ fn help_shows_the_mended_text() {
         ),
         ("ij,jk->i,k", "write the labels of the output without commas, as in `ij,jk->ik`"),
         ("ij,jk->ik,", "write the labels of the output without commas, as in `ij,jk->ik`"),
-        ("..i->..i", "write `...`"),
+        ("..i->..i", "write `...`, as in `...i->...i`"),
+        ("…i->…i", "write `...`, as in `...i->...i`"),
+        ("ik,kj->ij.", "write `...`, or remove it"),
+        ("ik,kj—>ij", "write `->`, as in `ik,kj->ij`"),
+        ("ik,kj->>ij", "write `->`, as in `ik,kj->ij`"),
+        ("ik,kj<-ij", "write `->`, as in `ik,kj->ij`"),
+        ("ij<-ik,kj", "write `->`"),
+        ("ik\t,kj\t->ij", "write an ASCII space, as in `ik ,kj ->ij`"),
+        ("ik,\u{200b}kj->ij", "remove the unseen character, as in `ik,kj->ij`"),
+        ("C[i] = Σ(k) A[i,k]", "write `sum`, as in `C[i] = sum(k) A[i,k]`"),
+        ("C[i] = A[i] × B[i]", "write `*`, as in `C[i] = A[i] * B[i]`"),
+        ("C[i] = sum(K) A[i,k]", "labels are case-sensitive: write `k` for `K`"),
+        ("C[i] = A[i,j] * B[j,k]", "write `sum(j,k)` before the product"),
+        ("C[i] = sum(j) A[i,j] * B[j,k]", "write `sum(j,k)` before the product"),
         (". . .i->i", "write `...`, as in `...i->i`"),
         // The mend would leave another mistake, so it is not shown.
         ("ik,kj=>iz", "write `->`"),

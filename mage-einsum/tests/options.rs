@@ -105,6 +105,27 @@ fn mistakes() {
 }
 
 #[test]
+fn messages_name_the_option_and_what_stands_there() {
+    let table = [
+        ("tile = 64x64", "expected `,` or the end after `tile = 64`, found `x64`"),
+        ("name = mat-mul", "expected `,` or the end after `name = mat`, found `-`"),
+        ("name = \"matmul\"", "expected a value without quotes, found `\"`"),
+        ("name = match", "the name `match` is reserved by Rust"),
+        ("extents = (k = 64 c = 3)", "expected `,` or `)`, found `c`"),
+        ("extents = (k = x)", "the extent of label `k` is not a number"),
+        ("extents = (k = 4294967296)", "label `k` is 4294967296, the limit is below 2^32"),
+        ("ranks = (2, 300)", "a rank is 300 but must be from 0 to 255"),
+        ("ranks = (2, x)", "ranks are not one number an operand"),
+    ];
+    for (text, message) in table {
+        assert_eq!(first(parse(text)).message, message, "`{text}`");
+    }
+    let place = |text: &str| first(parse(text)).place.unwrap();
+    assert_eq!(place("name = a, tile = 0"), "option `tile`, byte 17 of the options");
+    assert_eq!(place("tile ="), "byte 6 of the options");
+}
+
+#[test]
 fn all_wrong_values_are_told() {
     let found = codes(parse("tile = 0, nmae = x, dtype = i64"));
     assert_eq!(

@@ -158,12 +158,8 @@ l     free right  runtime  C.1 out.1
 #[test]
 fn mistakes_of_paths() {
     let table = [
-        (
-            "ij,jk,kl->il",
-            "path = ((0, 1),)",
-            "the path has 1 but 3 operands are contracted in 2 steps",
-        ),
-        ("ij,jk->ik", "path = ()", "the path has 0 but 2 operands are contracted in 1 step"),
+        ("ij,jk,kl->il", "path = ((0, 1),)", "the path has 1 step but 3 operands take 2 steps"),
+        ("ij,jk->ik", "path = ()", "the path has 0 steps but 2 operands take 1 step"),
         (
             "ij,jk,kl->il",
             "path = ((0, 1), (0, 2))",
@@ -174,7 +170,7 @@ fn mistakes_of_paths() {
             "path = ((1, 1), (0, 1))",
             "step 0 of the path is (1, 1), but 3 operands are left then",
         ),
-        ("ij->i", "path = ((0, 1))", "the path has 1 but 1 operands are contracted in 0 steps"),
+        ("ij->i", "path = ((0, 1))", "the path has 1 step but 1 operand takes 0 steps"),
     ];
     for (notation, options, message) in table {
         let mistake = first(paired(notation, options));

@@ -38,6 +38,7 @@ fn check_places(mistakes: &Diagnostics, notation: &str, options: &str) {
         let text = match mistake.source {
             Source::Notation => notation,
             Source::Options => options,
+            Source::Invocation => continue,
         };
         let spans = mistake.notes.iter().map(|(span, _)| *span).chain(mistake.span);
         for span in spans {

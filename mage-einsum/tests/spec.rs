@@ -4,8 +4,8 @@
 
 mod support;
 
-use mage_einsum::diagnostic::Code;
-use mage_einsum::spec::{parse_file, parse_invocation};
+use mage_einsum::diagnostic::{Code, Source};
+use mage_einsum::spec::{parse_file, parse_invocation, parse_run};
 use support::{codes, first};
 
 #[test]
@@ -82,5 +82,56 @@ fn mistakes_of_spec_files() {
     for (text, place) in table {
         let mistake = first(parse_file(text));
         assert_eq!((mistake.code, mistake.place.unwrap().as_str()), (Code::BadSpec, place));
+    }
+}
+
+#[test]
+fn extents_of_a_run_that_cannot_be_read() {
+    let table: [(&str, &[(&str, usize)]); 9] = [
+        ("i=3,k=4", &[("`3,k=4` is not the extent of label `i`", 0)]),
+        ("k=1 i = 3 j=2", &[("`i = 3` is not the extent of a label", 4)]),
+        ("3 4 5", &[("`3 4 5` is not the extent of a label", 0)]),
+        ("i:3", &[("`i:3` is not the extent of a label", 0)]),
+        ("ü=3", &[("`ü=3` is not the extent of a label", 0)]),
+        ("i=", &[("the extent of label `i` is missing", 0)]),
+        ("i=1e3", &[("the extent of label `i` is `1e3`, which is no whole number", 0)]),
+        (
+            "i=-1 j=1_000",
+            &[
+                ("the extent of label `i` is `-1`, which is no whole number", 0),
+                ("the extent of label `j` is `1_000`, which is no whole number", 5),
+            ],
+        ),
+        (
+            "x i=99999999999999999999 y",
+            &[
+                ("`x` is not the extent of a label", 0),
+                ("label `i` is 99999999999999999999, the limit is below 2^32", 2),
+                ("`y` is not the extent of a label", 25),
+            ],
+        ),
+    ];
+    for (text, expected) in table {
+        let mistakes = parse_run(text).unwrap_err().0;
+        let found: Vec<(&str, usize)> =
+            mistakes.iter().map(|m| (m.message.as_str(), m.span.unwrap().start)).collect();
+        assert_eq!(found, expected, "`{text}`");
+    }
+}
+
+#[test]
+fn an_invocation_that_cannot_be_taken_apart_has_a_place() {
+    let table = [
+        ("matmul, tile = 64", 0),
+        ("  64", 2),
+        ("\"ik,kj->ij", 1),
+        ("\"ik\\q\"", 3),
+        ("\"ik,kj->ij\" tile = 64", 12),
+    ];
+    for (text, start) in table {
+        let mistake = first(parse_invocation(text));
+        assert_eq!((mistake.code, mistake.source), (Code::BadSpec, Source::Invocation), "{text}");
+        assert_eq!(mistake.span.unwrap().start, start, "{text}");
+        assert_eq!(mistake.place.unwrap(), format!("byte {start}"), "{text}");
     }
 }

@@ -104,13 +104,16 @@ pub fn problem(levels: &Levels, extents: &BTreeMap<String, u64>, fills: &[Fill])
     problem_on(levels, extents, filled.collect())
 }
 
-/// The same on given values.
+/// The same on given values, which are rounded to the element types.
 pub fn problem_on(
     levels: &Levels,
     extents: &BTreeMap<String, u64>,
     mut operands: Vec<Vec<f64>>,
 ) -> Problem {
     let given = given(levels, extents);
+    for ((dtype, _), data) in given.iter().zip(&mut operands) {
+        data.iter_mut().for_each(|value| *value = dtype.round(*value));
+    }
     let views: Vec<ArrayViewD<'_, f64>> = given
         .iter()
         .zip(&operands)

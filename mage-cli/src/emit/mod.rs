@@ -13,8 +13,7 @@ use crate::request::Request;
 /// Answers `mage emit`.
 pub fn answer(asked: &EmitArgs) -> Result<Answer, Refusal> {
     if let (Some(_), Some(notation)) = (&asked.spec.spec, &asked.spec.notation) {
-        let message = format!("`{notation}` is given beside a spec file");
-        return Err(Refusal::helped(message, "leave one of them out"));
+        return Err(Refusal::beside_file(notation));
     }
     let Levels { source, .. } = Request::of(&asked.spec, &[])?.compile()?;
     if let Some(path) = &asked.out {

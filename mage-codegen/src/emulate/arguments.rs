@@ -16,7 +16,7 @@ use crate::kernel::{BufferId, BufferUse, Module, REGION_ELEMS};
 /// An operand of the call.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
-    /// The elements of its buffer.
+    /// The elements of its buffer; each a value that the operand's type has.
     pub data: &'a [f64],
     /// Where the operand's elements are among them, for a module that takes strides at run time;
     /// row-major where this is none.
@@ -115,6 +115,27 @@ fn views(module: &Module, arguments: &Arguments<'_>) -> Result<Vec<Option<View>>
         return Err(HostFailure { code: Code::UnsupportedStride, message });
     }
     Ok(views)
+}
+
+/// Whether every value is one that its buffer's type has: an f64 that is none would let a kernel
+/// seem more exact than it is.
+pub(super) fn hold_values(module: &Module, arguments: &Arguments<'_>) -> Result<(), HostFailure> {
+    let given = arguments.inputs.iter().map(|input| input.data);
+    let given = given.chain([arguments.output_before]);
+    let read = module.buffers.iter().filter(|buffer| match buffer.usage {
+        BufferUse::Read | BufferUse::Update => true,
+        BufferUse::Write | BufferUse::Temp | BufferUse::Workspace => false,
+    });
+    for (buffer, data) in read.zip(given) {
+        let is_held = |value: &f64| value.is_nan() || buffer.dtype.round(*value) == *value;
+        if let Some(at) = data.iter().position(|value| !is_held(value)) {
+            let (name, dtype, value) = (&buffer.name, buffer.dtype, data[at]);
+            let message =
+                format!("element {at} of operand `{name}` is {value:?}, which is no {dtype}");
+            return Err(HostFailure { code: Code::DtypeUnsupported, message });
+        }
+    }
+    Ok(())
 }
 
 /// The workspace of a call whose checks have passed.

@@ -69,6 +69,7 @@ pub fn run_observed(
 ) -> Result<Run, Failure> {
     let facts = arguments::facts(module, arguments)?;
     let planned = host::plan(&facts)?;
+    arguments::hold_values(module, arguments)?;
     let workspace = arguments::workspace(&facts);
     let mut global = arguments::buffers(&facts, arguments, &workspace);
     let n_blocks = planned.iter().map(|planned| planned.launched.blocks).sum();

@@ -26,7 +26,10 @@ pub fn located(mistakes: &Diagnostics, parts: &Invocation) -> Vec<Mistake> {
 
 /// Mistakes of an invocation that could not be taken apart, so that there is no text to show.
 pub fn without_texts(mistakes: &Diagnostics) -> Vec<Mistake> {
-    let shown = |mistake: &Diagnostic| Mistake { bytes: None, text: text(mistake, "", "") };
+    let shown = |mistake: &Diagnostic| Mistake {
+        bytes: mistake.span.map(|span| span.start..span.end),
+        text: text(mistake, "", ""),
+    };
     mistakes.0.iter().map(shown).collect()
 }
 
@@ -39,6 +42,7 @@ fn bytes(source: Source, span: Span, parts: &Invocation) -> Option<Range<usize>>
             Some(start..end)
         }
         Source::Options => Some(places.of_options(span.start)..places.of_options(span.end)),
+        Source::Invocation => Some(span.start..span.end),
     }
 }
 

@@ -91,7 +91,7 @@ fn fits(shape: TileShape, map: &ThreadMap, device: &Device) -> Result<(), String
     if needed > limit {
         let threads = map.block_threads();
         return Err(format!(
-            "about {needed} registers for each of {threads} threads, limit {limit}"
+            "about {needed} registers a thread at {threads} a block, limit {limit}"
         ));
     }
     Ok(())

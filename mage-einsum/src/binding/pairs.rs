@@ -11,17 +11,19 @@ pub(super) fn bind(program: &Program, pairs: &[(String, u64)]) -> Result<Extents
         program.modes.iter().flat_map(|mode| &mode.parts).map(|part| part.label.as_str()).collect();
     let mut bindings = Bindings::new(program);
     let mut mistakes = Vec::new();
+    let mut misspelt = Vec::new();
     for (given, extent) in pairs {
         match labels.iter().find(|label| *label == given) {
             Some(label) => bindings.bind(label, *extent, Origin::Given),
-            None => mistakes.push(no_label(given, &labels)),
+            None => {
+                let meant = labels.iter().find(|label| label.eq_ignore_ascii_case(given));
+                misspelt.extend(meant);
+                mistakes.push(no_label(given, meant.copied(), &labels));
+            }
         }
     }
-    let unbound = labels.iter().filter(|label| bindings.get(label).is_none());
-    mistakes.extend(unbound.map(|label| {
-        let message = format!("label `{label}` has no extent");
-        Diagnostic::new(Code::UnboundExtent, message).help(format!("give one, as in `{label}=64`"))
-    }));
+    let is_open = |label: &&&str| bindings.get(label).is_none() && !misspelt.contains(label);
+    mistakes.extend(no_extent(&labels.iter().filter(is_open).copied().collect::<Vec<_>>()));
     mistakes.extend(std::mem::take(&mut bindings.mistakes).into_values());
     if mistakes.is_empty() {
         mistakes.extend(unequal_extents(program, |mode| bindings.get(&program.mode(mode).name)));
@@ -32,8 +34,24 @@ pub(super) fn bind(program: &Program, pairs: &[(String, u64)]) -> Result<Extents
     Err(Diagnostics(mistakes))
 }
 
-fn no_label(given: &str, labels: &[&str]) -> Diagnostic {
-    let message = format!("an extent is given for `{given}`, which is no label");
+/// One mistake for all labels that were left out: one line mends it.
+fn no_extent(open: &[&str]) -> Option<Diagnostic> {
+    let (last, others) = open.split_last()?;
+    let message = match others {
+        [] => format!("label `{last}` has no extent"),
+        [..] => format!("labels `{}` and `{last}` have no extent", others.join("`, `")),
+    };
+    let given: Vec<String> = open.iter().map(|label| format!("{label}=64")).collect();
     let mistake = Diagnostic::new(Code::UnboundExtent, message);
-    mistake.help(format!("the labels are: {}", labels.join(", ")))
+    Some(mistake.help(format!("give each its extent, as in `{}`", given.join(" "))))
+}
+
+/// An extent for something that is no label; `meant` is a label that it may be.
+fn no_label(given: &str, meant: Option<&str>, labels: &[&str]) -> Diagnostic {
+    let message = format!("an extent is given for `{given}`, which is no label");
+    Diagnostic::new(Code::UnboundExtent, message).help(match (meant, labels) {
+        (Some(label), _) => format!("labels are case-sensitive: write `{label}` for `{given}`"),
+        (None, []) => format!("remove `{given}`; the notation has no labels"),
+        (None, [..]) => format!("remove `{given}`; the labels are: {}", labels.join(", ")),
+    })
 }

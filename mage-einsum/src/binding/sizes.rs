@@ -21,27 +21,45 @@ pub(super) fn checked(program: &Program, extents: Extents) -> Result<Extents, Di
         })
         .collect();
     if mistakes.is_empty() {
-        mistakes = products(program, &extents);
+        mistakes.extend(product(program, &extents));
     }
     if mistakes.is_empty() { Ok(extents) } else { Err(Diagnostics(mistakes)) }
 }
 
-fn products(program: &Program, extents: &Extents) -> Vec<Diagnostic> {
-    let mut mistakes = Vec::new();
+/// The first product that does not fit. Others of the same extents would be consequences.
+fn product(program: &Program, extents: &Extents) -> Option<Diagnostic> {
     for tensor in &program.tensors {
         let n_elements = count(program, extents, &tensor.dims);
-        let n_bytes = n_elements.and_then(|n| n.checked_mul(tensor.dtype.size_bytes()));
+        let elem_bytes = tensor.dtype.size_bytes();
+        let n_bytes = n_elements.and_then(|n| n.checked_mul(elem_bytes));
         if n_bytes.is_none_or(|n_bytes| n_bytes >= TENSOR_BYTES_LIMIT) {
-            let name = &tensor.name;
-            mistakes.push(overflow(format!("tensor `{name}` has 2^63 bytes or more")));
+            let (name, sizes) = (&tensor.name, written(program, extents, &tensor.dims));
+            return Some(overflow(format!(
+                "tensor `{name}` has {sizes} elements of {elem_bytes} bytes, the limit is below \
+                 2^63 bytes"
+            )));
         }
     }
-    for statement in &program.statements {
-        if count(program, extents, &statement.reduced).is_none() {
-            mistakes.push(overflow("the sum has 2^64 terms or more".to_owned()));
-        }
-    }
-    mistakes
+    let too_long = program
+        .statements
+        .iter()
+        .find(|statement| count(program, extents, &statement.reduced).is_none())?;
+    let sizes = written(program, extents, &too_long.reduced);
+    Some(overflow(format!("the sum has {sizes} terms, the limit is below 2^64")))
+}
+
+/// `i*k = 8*16`.
+fn written(program: &Program, extents: &Extents, modes: &[ModeId]) -> String {
+    let parts: Vec<&str> = modes
+        .iter()
+        .flat_map(|mode| &program.mode(*mode).parts)
+        .map(|part| part.label.as_str())
+        .collect();
+    let sizes: Vec<String> = parts
+        .iter()
+        .map(|label| extents.get(label).map_or("?".to_owned(), |extent| extent.to_string()))
+        .collect();
+    format!("{} = {}", parts.join("*"), sizes.join("*"))
 }
 
 /// The product of the extents. A zero counts as one: the strides of an empty tensor are products

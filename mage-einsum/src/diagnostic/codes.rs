@@ -39,7 +39,7 @@ codes! {
     "M0004" CommaInOutput "A comma after the arrow; there is one output."
     "M0005" DuplicateOutputLabel "A label that stands twice in the output."
     "M0006" UnknownOutputLabel "An output label that no operand has."
-    "M0007" EllipsisUnsupported "An ellipsis where the ranks of the operands are not known."
+    "M0007" EllipsisUnsupported "An ellipsis in the index form, or where the ranks of the operands are not known."
     "M0008" EllipsisDropped "An ellipsis that stands for modes but is missing from the output."
     "M0009" Expected "Text that does not follow the grammar; the message says what was expected."
 

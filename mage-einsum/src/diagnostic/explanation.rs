@@ -91,7 +91,8 @@ const ELLIPSIS_UNSUPPORTED: &str = "\
 What `...` stands for follows from the ranks of the operands: the modes that an operand has beyond
 its labels. A macro and a command line see no arrays, so the ranks are given by the option `ranks`,
 one number an operand. The modes are then called `e0`, `e1`, ... from the outermost of the longest
-ellipsis; a shorter one is aligned at the right.
+ellipsis; a shorter one is aligned at the right. The index form has no ellipsis: its labels are
+names, so that as many modes as there are can be written out.
 
 wrong: \"...ik,...kj->...ij\"
 right: \"...ik,...kj->...ij\", ranks = (4, 3)

@@ -8,6 +8,7 @@ mod render;
 
 pub use codes::Code;
 pub use render::render;
+pub(crate) use render::{is_unseen, spelled};
 
 /// A byte range in one [`Source`] text. `start == end` marks a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,6 +33,8 @@ pub enum Source {
     Notation,
     /// The option text, for example `tile = 64, name = matmul`.
     Options,
+    /// Both together as they were written, where they could not be told apart.
+    Invocation,
 }
 
 /// One mistake in a user's input.

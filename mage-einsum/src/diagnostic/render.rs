@@ -6,14 +6,15 @@ use super::{Diagnostic, Source, Span};
 /// Renders one diagnostic over the two texts that it may point into.
 pub fn render(diagnostic: &Diagnostic, notation_text: &str, options_text: &str) -> String {
     let text = match diagnostic.source {
-        Source::Notation => notation_text,
-        Source::Options => options_text,
+        Source::Notation => Some(notation_text),
+        Source::Options => Some(options_text),
+        Source::Invocation => None,
     };
     let mut lines = vec![format!("error[{}]: {}", diagnostic.code.number(), diagnostic.message)];
     if let Some(place) = &diagnostic.place {
         lines.push(format!(" --> {place}"));
     }
-    if let Some(span) = diagnostic.span {
+    if let (Some(text), Some(span)) = (text, diagnostic.span) {
         lines.push("  |".to_owned());
         lines.extend(underlined(text, span, diagnostic));
     }
@@ -79,7 +80,28 @@ fn is_wide(character: char) -> bool {
         | 0xFE30..=0xFE6F | 0xFF00..=0xFF60 | 0xFFE0..=0xFFE6 | 0x1F300..=0x1FAFF)
 }
 
-/// Control characters would move the carets, so they are shown as a space.
+/// What would move the carets is shown as a space.
 fn visible(character: char) -> char {
-    if character.is_control() { ' ' } else { character }
+    if character.is_control() || is_unseen(character) { ' ' } else { character }
+}
+
+/// `text` as a message quotes it: as it is, but characters that cannot be seen by their escapes.
+pub(crate) fn spelled(text: &str) -> String {
+    let mut shown = String::new();
+    for character in text.chars() {
+        match character {
+            '"' | '\'' | '\\' => shown.push(character),
+            other => shown.extend(other.escape_debug()),
+        }
+    }
+    shown
+}
+
+/// Characters that take no column: soft hyphens, combining marks, joiners, directions, variation
+/// selectors and byte order marks (Unicode's general categories Cf and Mn, the ranges that texts
+/// are pasted with).
+pub(crate) fn is_unseen(character: char) -> bool {
+    matches!(u32::from(character),
+        0xAD | 0x300..=0x36F | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2064
+        | 0xFE00..=0xFE0F | 0xFEFF)
 }

@@ -111,9 +111,14 @@ fn known_extents(modes: &[Mode], options: &Options) -> Result<(), Diagnostics> {
             let message = format!("`extents` names label `{label}`, which no operand has");
             let mistake = Diagnostic::option(Code::BadOption, message);
             let span = options.span_of(&format!("extents.{label}"));
-            let mistake =
-                Diagnostic { span, ..mistake }.place(format!("options, extents, {label}"));
-            mistake.help(format!("remove `{label}` from `extents`"))
+            let mistake = Diagnostic { span, ..mistake }.place("option `extents`");
+            let other_case = modes.iter().find(|mode| mode.name.eq_ignore_ascii_case(label));
+            mistake.help(match other_case {
+                Some(Mode { name, .. }) => {
+                    format!("labels are case-sensitive: write `{name}` for `{label}`")
+                }
+                None => format!("remove `{label}` from `extents`"),
+            })
         })
         .collect();
     if mistakes.is_empty() { Ok(()) } else { Err(Diagnostics(mistakes)) }

@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 pub(crate) fn ranks_fit(program: &Program, ranks: &[usize]) -> Result<(), Diagnostics> {
     let inputs: Vec<TensorId> = program.tensors_of(TensorKind::Input).map(|(id, _)| id).collect();
     if inputs.len() != ranks.len() {
-        return Err(operand_count(inputs.len(), ranks.len()).into());
+        return Err(operand_count(&program.notation, inputs.len(), ranks.len()).into());
     }
     let mut mistakes = Vec::new();
     for (operand_idx, (input, rank)) in inputs.into_iter().zip(ranks).enumerate() {
@@ -27,11 +27,16 @@ pub(crate) fn labels_of(program: &Program, tensor: TensorId) -> Vec<&str> {
     parts.map(|part| part.label.as_str()).collect()
 }
 
-fn operand_count(n_terms: usize, n_operands: usize) -> Diagnostic {
+fn operand_count(notation: &str, n_terms: usize, n_operands: usize) -> Diagnostic {
     let terms = if n_terms == 1 { "operand" } else { "operands" };
     let are = if n_operands == 1 { "is" } else { "are" };
     let message = format!("the notation has {n_terms} {terms} but {n_operands} {are} given");
-    Diagnostic::new(Code::OperandCount, message).help("give one for each operand of the notation")
+    let inputs = notation.split("->").next().unwrap_or(notation);
+    let is_spaced = !notation.contains(['[', ',']) && inputs.split_whitespace().count() > 1;
+    Diagnostic::new(Code::OperandCount, message).help(match is_spaced {
+        true => "separate operands by commas; spaces mean nothing",
+        false => "give one for each operand of the notation",
+    })
 }
 
 fn rank_mismatch(

@@ -34,21 +34,23 @@ fn has(labels: &[&Label], name: &str) -> bool {
     labels.iter().any(|label| label.name == name)
 }
 
-/// Each output label stands once in the output and at least once in an input.
+/// Each output label stands once in the output and at least once in an input. One that no input
+/// has is told once, however often it stands there.
 fn output_labels(output: &[&Label], inputs: &[&Label]) -> Vec<Diagnostic> {
     let mut mistakes = Vec::new();
     for (position, label) in output.iter().enumerate() {
         let name = &label.name;
         let place = format!("output, label {position}");
         let first = output[..position].iter().find(|earlier| earlier.name == *name);
-        if let Some(first) = first {
+        let is_known = has(inputs, name);
+        if let Some(first) = first.filter(|_| is_known) {
             let message = format!("label `{name}` stands twice in the output");
             let mistake = Diagnostic::new(Code::DuplicateOutputLabel, message)
                 .at(label.span)
                 .place(place)
                 .note(first.span, "the first stands here");
             mistakes.push(mistake.help(format!("keep one `{name}`")));
-        } else if !has(inputs, name) {
+        } else if first.is_none() && !is_known {
             let message = format!("label `{name}` is in the output but in no operand");
             let mistake =
                 Diagnostic::new(Code::UnknownOutputLabel, message).at(label.span).place(place);
@@ -59,60 +61,66 @@ fn output_labels(output: &[&Label], inputs: &[&Label]) -> Vec<Diagnostic> {
 }
 
 fn unknown_help(name: &str, inputs: &[&Label]) -> String {
-    let other_case = inputs.iter().find(|label| label.name.eq_ignore_ascii_case(name));
-    match other_case {
-        Some(label) => format!("labels are case-sensitive: write `{}` for `{name}`", label.name),
-        None => format!("remove `{name}`, or give it to an operand"),
-    }
+    case_help(name, inputs).unwrap_or_else(|| format!("remove `{name}`, or give it to an operand"))
 }
 
-/// Each reduced label stands once in the sum, in an access and not in the output.
+/// What to do about a label that an operand has in the other case.
+fn case_help(name: &str, inputs: &[&Label]) -> Option<String> {
+    let label = inputs.iter().find(|label| label.name.eq_ignore_ascii_case(name))?;
+    Some(format!("labels are case-sensitive: write `{}` for `{name}`", label.name))
+}
+
+/// Each reduced label stands once in the sum, in an access and not in the output. Of several
+/// mistakes with one label the first is told.
 fn reductions(reduced: &[Label], output: &[&Label], inputs: &[&Label]) -> Vec<Diagnostic> {
     let mut mistakes = Vec::new();
     for (position, label) in reduced.iter().enumerate() {
         let name = &label.name;
-        let problem = if reduced[..position].iter().any(|earlier| earlier.name == *name) {
-            format!("label `{name}` is reduced twice")
-        } else if has(output, name) {
-            format!("label `{name}` is reduced but is in the output")
-        } else if !has(inputs, name) {
-            format!("label `{name}` is reduced but is in no access")
-        } else {
-            continue;
+        let n_before = reduced[..position].iter().filter(|earlier| earlier.name == *name).count();
+        let is_right = has(inputs, name) && !has(output, name);
+        let problem = match (n_before, is_right) {
+            (1, true) => format!("label `{name}` is reduced twice"),
+            (0, false) if has(output, name) => {
+                format!("label `{name}` is reduced but is in the output")
+            }
+            (0, false) => format!("label `{name}` is reduced but is in no operand"),
+            (0, true) | (1.., _) => continue,
         };
+        let misspelt = case_help(name, inputs).filter(|_| !has(inputs, name));
         let mistake = Diagnostic::new(Code::BadReduction, problem).at(label.span);
-        let place = format!("reduction, label {position}");
-        mistakes.push(mistake.place(place).help(format!("remove `{name}` from the sum")));
+        let help = misspelt.unwrap_or_else(|| format!("remove `{name}` from the sum"));
+        mistakes.push(mistake.place(format!("reduction, label {position}")).help(help));
     }
     mistakes
 }
 
 /// Each label of a factor is in the output or reduced; a label is told once. One that the output
-/// has in the other case was told as the output's mistake.
+/// or the sum has in the other case was told as a mistake of theirs.
 fn unbound_modes(statement: &Statement, output: &[&Label], inputs: &[&Label]) -> Vec<Diagnostic> {
+    let bound: Vec<&Label> = output.iter().copied().chain(&statement.reduced).collect();
     let is_misspelt = |name: &str| {
-        let mut unknown = output.iter().filter(|label| !has(inputs, &label.name));
+        let mut unknown = bound.iter().filter(|label| !has(inputs, &label.name));
         unknown.any(|label| label.name.eq_ignore_ascii_case(name))
     };
-    let reduced: Vec<&Label> = statement.reduced.iter().collect();
-    let mut told: Vec<&Label> = Vec::new();
-    let mut mistakes = Vec::new();
+    let mut unbound: Vec<(&Label, String)> = Vec::new();
     for (operand_idx, factor) in statement.factors.iter().enumerate() {
         for (position, label) in factor.labels.iter().enumerate() {
-            let name = &label.name;
-            let is_bound = has(output, name) || has(&reduced, name);
-            if is_bound || has(&told, name) || is_misspelt(name) {
-                continue;
+            let is_told = unbound.iter().any(|(told, _)| told.name == label.name);
+            if !is_told && !has(&bound, &label.name) && !is_misspelt(&label.name) {
+                unbound.push((label, format!("operand {operand_idx}, label {position}")));
             }
-            told.push(label);
-            let message = format!("label `{name}` is neither in the output nor reduced");
-            let mistake = Diagnostic::new(Code::UnboundMode, message)
-                .at(label.span)
-                .place(format!("operand {operand_idx}, label {position}"));
-            mistakes.push(mistake.help(format!("write `sum({name})` before the product")));
         }
     }
-    mistakes
+    let is_right = |label: &&Label| has(inputs, &label.name) && !has(output, &label.name);
+    let reduced = statement.reduced.iter().filter(is_right);
+    let reduced = reduced.chain(unbound.iter().map(|(label, _)| *label));
+    let names: Vec<&str> = reduced.map(|label| label.name.as_str()).collect();
+    let help = format!("write `sum({})` before the product", names.join(","));
+    let mistake = |(label, place): (&Label, String)| {
+        let message = format!("label `{}` is neither in the output nor reduced", label.name);
+        Diagnostic::new(Code::UnboundMode, message).at(label.span).place(place).help(help.clone())
+    };
+    unbound.into_iter().map(mistake).collect()
 }
 
 /// The target is not read, and a tensor that is read twice has one rank.

@@ -70,15 +70,16 @@ fn comma_in_output(output: &[(Lexeme, Span)]) -> Option<Diagnostic> {
     let comma = *places(output, Lexeme::Comma).first()?;
     let mistake = Diagnostic::new(Code::CommaInOutput, "there is a comma in the output")
         .at(comma)
-        .place("output")
+        .place(format!("output, byte {}", comma.start))
         .help("write the labels of the output without commas");
     Some(mistake)
 }
 
 fn second_arrow(arrows: &[Span]) -> Option<Diagnostic> {
+    let second = *arrows.get(1)?;
     let mistake = Diagnostic::new(Code::SecondArrow, "there is a second `->`")
-        .at(*arrows.get(1)?)
-        .place("output")
+        .at(second)
+        .place(format!("byte {}", second.start))
         .note(*arrows.first()?, "the first stands here")
         .help("keep one `->`, before the output");
     Some(mistake)
@@ -89,10 +90,10 @@ fn second_ellipsis(term: &Term, place: &str) -> Option<Diagnostic> {
         Item::Ellipsis(span) => Some(*span),
         Item::Label(_) => None,
     });
-    let first = ellipses.next()?;
+    let (first, second) = (ellipses.next()?, ellipses.next()?);
     let mistake = Diagnostic::new(Code::BadEllipsis, "there is a second `...` in one term")
-        .at(ellipses.next()?)
-        .place(place)
+        .at(second)
+        .place(format!("{place}, byte {}", second.start))
         .note(first, "the first stands here")
         .help("keep one `...` in a term");
     Some(mistake)

@@ -2,7 +2,9 @@
 //! decided by the parser: a mend is shown only if the text is right with it.
 
 use super::Notation;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span};
+use super::lexeme::is_arrow_part;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span, is_unseen};
+use crate::token;
 
 /// Adds the mended text to the help of a mistake that stands alone.
 pub(super) fn with_mend(
@@ -22,17 +24,14 @@ pub(super) fn with_mend(
 
 fn mended(text: &str, mistake: &Diagnostic) -> Option<String> {
     let span = mistake.span?;
-    let written = text.get(span.start..span.end)?;
-    let replaced = |with: &str| [&text[..span.start], with, &text[span.end..]].concat();
     match mistake.code {
-        Code::BadChar if is_arrow(written) => Some(replaced("->")),
-        Code::BadChar if written.chars().all(char::is_whitespace) => Some(replaced(" ")),
-        Code::BadEllipsis if written.chars().all(|c| c == '.' || c == ' ') => Some(replaced("...")),
+        Code::BadChar | Code::BadEllipsis => replaced(text, mistake),
         Code::CommaInOutput => Some(without_commas(text, span)),
-        Code::UnknownOutputLabel => Some(replaced(other_case(text, span)?)),
-        Code::BadChar
-        | Code::BadEllipsis
-        | Code::SecondArrow
+        Code::UnknownOutputLabel => {
+            let right = other_case(text, span)?;
+            Some([&text[..span.start], right, &text[span.end..]].concat())
+        }
+        Code::SecondArrow
         | Code::DuplicateOutputLabel
         | Code::EllipsisUnsupported
         | Code::EllipsisDropped
@@ -58,10 +57,36 @@ fn mended(text: &str, mistake: &Diagnostic) -> Option<String> {
     }
 }
 
-/// What people write for `->`, with a space inside or in Unicode.
-fn is_arrow(written: &str) -> bool {
-    let squeezed = written.replace(' ', "");
-    ["->", "=>", "→", "⇒", "-", ">", "="].contains(&squeezed.as_str())
+/// The text with what is meant in every place of the mistake.
+fn replaced(text: &str, mistake: &Diagnostic) -> Option<String> {
+    let mut places: Vec<Span> = mistake.notes.iter().map(|(span, _)| *span).collect();
+    places.extend(mistake.span);
+    places.sort_unstable();
+    let mut mended = String::new();
+    let mut done = 0;
+    for place in places {
+        mended.push_str(text.get(done..place.start)?);
+        let written = text.get(place.start..place.end)?;
+        let sign = written.chars().next().and_then(token::ascii_for);
+        mended.push_str(meant(written).or(sign.filter(|_| text.contains('[')))?);
+        done = place.end;
+    }
+    mended.push_str(text.get(done..)?);
+    Some(mended)
+}
+
+fn meant(written: &str) -> Option<&'static str> {
+    if written.chars().all(|c| is_arrow_part(c) || c == ' ') {
+        Some("->")
+    } else if written.chars().all(char::is_whitespace) {
+        Some(" ")
+    } else if written.chars().all(is_unseen) {
+        Some("")
+    } else if written != "." && written.chars().all(|c| c == '.' || c == ' ' || c == '…') {
+        Some("...")
+    } else {
+        None
+    }
 }
 
 /// The text with no comma from the first in the output on.

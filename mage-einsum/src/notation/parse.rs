@@ -13,9 +13,9 @@ pub fn parse(text: &str) -> Result<Notation, Diagnostics> {
 }
 
 /// Every access of the index form has brackets, so a text with a `[` is in the index form and any
-/// other text is classic.
+/// other text is classic. A text with `(` and `=` is in neither, and is meant for the index form.
 fn read(text: &str) -> Result<Notation, Diagnostics> {
-    let form = if text.contains('[') {
+    let form = if text.contains('[') || text.contains('(') && text.contains('=') {
         Form::Index(statement::parse(text)?)
     } else {
         Form::Classic(classic::parse(text)?)

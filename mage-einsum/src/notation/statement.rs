@@ -36,18 +36,23 @@ fn reduction(cursor: &mut Cursor<'_>) -> Result<Vec<Label>, Diagnostic> {
     cursor.word("`sum`")?;
     cursor.expect('(')?;
     let reduced = labels(cursor)?;
-    cursor.expect(')')?;
-    Ok(reduced)
+    if cursor.accept(')') { Ok(reduced) } else { Err(cursor.expected("`,` or `)`")) }
 }
 
 fn factor(cursor: &mut Cursor<'_>) -> Result<Access, Diagnostic> {
     match (cursor.peek(), cursor.peek_at(1)) {
         (Some(Kind::Word(name)), Some(Kind::Mark('('))) => {
-            let message = format!("`{name}(..)` is not supported inside a product");
-            Err(unsupported(message, cursor.place()))
+            Err(unsupported(call_refused(name), cursor.place()))
         }
-        (Some(Kind::Mark('(') | Kind::Number(_)), _) => Err(beyond_a_product(cursor)),
-        (Some(Kind::Word(_) | Kind::Mark(_)) | None, _) => access(cursor, unsupported),
+        (Some(Kind::Mark('(' | '-' | '+') | Kind::Number(_)), _) => Err(beyond_a_product(cursor)),
+        (Some(Kind::Word(_) | Kind::Mark(_)) | None, _) => access(cursor, gather),
+    }
+}
+
+fn call_refused(name: &str) -> String {
+    match name {
+        "sum" => "`sum(..)` is not supported inside a product".to_owned(),
+        _ => format!("the function `{name}(..)` is not supported"),
     }
 }
 
@@ -57,23 +62,56 @@ type Refusal = fn(String, Span) -> Diagnostic;
 /// `A[i,k]`, or `s[]` for a scalar.
 fn access(cursor: &mut Cursor<'_>, indirect: Refusal) -> Result<Access, Diagnostic> {
     let tensor = label(cursor, "a tensor's name")?;
-    cursor.expect('[')?;
-    let labels = if cursor.peek() == Some(Kind::Mark(']')) { Vec::new() } else { labels(cursor)? };
-    if cursor.peek() == Some(Kind::Mark('[')) {
-        let inner = labels.last().map_or("", |label| label.name.as_str());
-        let message = format!("`{}` is indexed through `{inner}[..]`", tensor.name);
-        return Err(indirect(message, cursor.place()));
+    if !cursor.accept('[') {
+        return Err(cursor.expected(&format!("`[` after `{}`", tensor.name)));
     }
-    cursor.expect(']')?;
-    Ok(Access { tensor, labels })
+    let labels = if cursor.peek() == Some(Kind::Mark(']')) { Vec::new() } else { labels(cursor)? };
+    match cursor.peek() {
+        Some(Kind::Mark('[')) => {
+            let inner = labels.last().map_or("", |label| label.name.as_str());
+            let message = format!("`{}` is indexed through `{inner}[..]`", tensor.name);
+            Err(indirect(message, cursor.place()))
+        }
+        Some(Kind::Mark('+' | '-' | '*' | '/') | Kind::Number(_)) => Err(index_arithmetic(cursor)),
+        Some(Kind::Mark(']')) => {
+            cursor.skip();
+            Ok(Access { tensor, labels })
+        }
+        Some(Kind::Word(_) | Kind::Mark(_)) | None => Err(cursor.expected("`,` or `]`")),
+    }
+}
+
+fn index_arithmetic(cursor: &Cursor<'_>) -> Diagnostic {
+    let message = "arithmetic on an index is not supported".to_owned();
+    unsupported(message, cursor.place()).help("index by labels alone, as in `A[i,k]`")
 }
 
 fn labels(cursor: &mut Cursor<'_>) -> Result<Vec<Label>, Diagnostic> {
-    let mut labels = vec![label(cursor, "a label")?];
+    let mut labels = vec![index(cursor)?];
     while cursor.accept(',') {
-        labels.push(label(cursor, "a label")?);
+        labels.push(index(cursor)?);
     }
     Ok(labels)
+}
+
+/// A label, and what other notations have in its place, by name.
+fn index(cursor: &mut Cursor<'_>) -> Result<Label, Diagnostic> {
+    match cursor.peek() {
+        Some(Kind::Number(number)) => {
+            let message = format!("the number {number} is not supported as an index");
+            let mistake = unsupported(message, cursor.place());
+            Err(mistake.help("index by labels alone, as in `A[i,k]`"))
+        }
+        Some(Kind::Mark('.')) => Err(ellipsis(cursor)),
+        Some(Kind::Word(_) | Kind::Mark(_)) | None => label(cursor, "a label"),
+    }
+}
+
+fn ellipsis(cursor: &Cursor<'_>) -> Diagnostic {
+    Diagnostic::new(Code::EllipsisUnsupported, "the index form has no `...`")
+        .at(cursor.place())
+        .place(format!("byte {}", cursor.place().start))
+        .help("write a label for each mode, or write the classic form with `ranks`")
 }
 
 fn label(cursor: &mut Cursor<'_>, what: &str) -> Result<Label, Diagnostic> {
@@ -91,8 +129,8 @@ fn beyond_a_product(cursor: &Cursor<'_>) -> Diagnostic {
         Some(Kind::Mark(mark @ ('+' | '-' | '/' | '^' | '('))) => {
             unsupported(format!("`{mark}` is not supported on the right side"), cursor.place())
         }
-        Some(Kind::Number(number)) => {
-            unsupported(format!("the number {number} is not supported as a factor"), cursor.place())
+        Some(Kind::Number(_)) => {
+            unsupported("a number is not supported as a factor".to_owned(), cursor.place())
         }
         Some(Kind::Word(_) | Kind::Mark(_)) | None => cursor.expected("`*`, `;` or the end"),
     }
@@ -103,6 +141,10 @@ fn unsupported(message: String, span: Span) -> Diagnostic {
         .at(span)
         .place(format!("byte {}", span.start))
         .help("write one sum of products, as in `C[i,j] = sum(k) A[i,k] * B[k,j]`")
+}
+
+fn gather(message: String, span: Span) -> Diagnostic {
+    unsupported(message, span).help("gather the elements first, and index what they are held in")
 }
 
 fn scatter(message: String, span: Span) -> Diagnostic {

@@ -36,7 +36,7 @@ pub fn parse(text: &str) -> Result<Options, Diagnostics> {
             Ok(()) => {
                 options.spans.insert(entry.key.to_owned(), entry.value.span);
             }
-            Err(mistake) => mistakes.push(mistake),
+            Err(mistake) => mistakes.push(placed(mistake, entry)),
         }
     }
     mistakes.extend(out_of_another_kind(&options));
@@ -62,7 +62,13 @@ fn set(options: &mut Options, entry: &Entry<'_>) -> Result<(), Diagnostic> {
 }
 
 fn at(code: Code, message: String, span: Span) -> Diagnostic {
-    Diagnostic::option(code, message).at(span).place(format!("options, byte {}", span.start))
+    Diagnostic::option(code, message).at(span)
+}
+
+/// Tells the place in words: the option, and where in the option text.
+fn placed(mistake: Diagnostic, entry: &Entry<'_>) -> Diagnostic {
+    let start = mistake.span.map_or(entry.key_span.start, |span| span.start);
+    mistake.place(format!("option `{}`, byte {start} of the options", entry.key))
 }
 
 fn doubled(entry: &Entry<'_>) -> Diagnostic {
@@ -111,9 +117,13 @@ fn name(value: &Value<'_>) -> Result<String, Diagnostic> {
         |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     match value.kind {
         ValueKind::Word(word) if is_snake(word) && !KEYWORDS.contains(&word) => Ok(word.to_owned()),
+        ValueKind::Word(word) if KEYWORDS.contains(&word) => {
+            let message = format!("the name `{word}` is reserved by Rust");
+            Err(at(Code::BadOption, message, value.span).help("choose another name"))
+        }
         ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
             let message = "the name is not a snake-case Rust identifier".to_owned();
-            let help = "use lower-case letters, digits and `_`, and no Rust keyword";
+            let help = "use lower-case letters, digits and `_`, as in `name = matmul`";
             Err(at(Code::BadOption, message, value.span).help(help))
         }
     }
@@ -126,10 +136,12 @@ fn extents(options: &mut Options, value: &Value<'_>) -> Result<(), Diagnostic> {
     for entry in entries {
         let label = entry.key;
         let ValueKind::Number(digits) = entry.value.kind else {
-            return Err(extents_form(entry.value.span));
+            let message = format!("the extent of label `{label}` is not a number");
+            let help = format!("write a number, as in `{label} = 64`");
+            return Err(at(Code::BadOption, message, entry.value.span).help(help));
         };
         let Ok(extent) = digits.parse::<u32>() else {
-            let message = format!("the extent of label `{label}` is {digits}, not below 2^32");
+            let message = format!("label `{label}` is {digits}, the limit is below 2^32");
             let mistake = at(Code::SizeOverflow, message, entry.value.span);
             return Err(mistake.help("give an extent up to 4294967295"));
         };
@@ -158,7 +170,7 @@ fn device(value: &Value<'_>) -> Result<String, Diagnostic> {
 }
 
 fn dtype(key: &str, value: &Value<'_>) -> Result<Dtype, Diagnostic> {
-    let help = format!("write `{key} = ` and one of {}", Dtype::ALL.map(Dtype::name).join(", "));
+    let help = format!("the element types are: {}", Dtype::ALL.map(Dtype::name).join(", "));
     match value.kind {
         ValueKind::Word(word) => Dtype::from_name(word).ok_or_else(|| {
             let message = format!("element type `{word}` has no kernels");
@@ -211,17 +223,26 @@ fn strides(value: &Value<'_>) -> Result<Layout, Diagnostic> {
 }
 
 fn ranks(value: &Value<'_>) -> Result<Vec<usize>, Diagnostic> {
-    let refused = |span| {
-        at(Code::BadOption, "ranks are not one number an operand".to_owned(), span)
-            .help("write `ranks = (3, 4)`")
-    };
     match &value.kind {
-        ValueKind::List(ranks) => {
-            ranks.iter().map(|rank| position(rank).ok_or_else(|| refused(rank.span))).collect()
-        }
-        ValueKind::Number(_) => Ok(vec![position(value).ok_or_else(|| refused(value.span))?]),
-        ValueKind::Word(_) | ValueKind::Group(_) => Err(refused(value.span)),
+        ValueKind::List(ranks) => ranks.iter().map(rank).collect(),
+        ValueKind::Number(_) => Ok(vec![rank(value)?]),
+        ValueKind::Word(_) | ValueKind::Group(_) => Err(ranks_form(value.span)),
     }
+}
+
+fn rank(value: &Value<'_>) -> Result<usize, Diagnostic> {
+    position(value).ok_or_else(|| match value.kind {
+        ValueKind::Number(digits) => {
+            let message = format!("a rank is {digits} but must be from 0 to {}", u8::MAX);
+            at(Code::BadOption, message, value.span).help("give the operand's number of dimensions")
+        }
+        ValueKind::Word(_) | ValueKind::List(_) | ValueKind::Group(_) => ranks_form(value.span),
+    })
+}
+
+fn ranks_form(span: Span) -> Diagnostic {
+    at(Code::BadOption, "ranks are not one number an operand".to_owned(), span)
+        .help("write one rank an operand, as in `ranks = (3, 4)`")
 }
 
 /// `((0, 1), (0, 1))`; `()` for one operand, which has no step.

@@ -33,7 +33,12 @@ pub(super) enum ValueKind<'t> {
 pub(super) fn parse(text: &str) -> Result<Vec<Entry<'_>>, Diagnostic> {
     let mut cursor = Cursor::new(text, Source::Options)?;
     let entries = separated(&mut cursor, entry)?;
-    if cursor.is_at_end() { Ok(entries) } else { Err(cursor.expected("`,` or the end")) }
+    if cursor.is_at_end() {
+        return Ok(entries);
+    }
+    let last = entries.last().map(|entry| &text[entry.key_span.start..entry.value.span.end]);
+    let after = last.map_or(String::new(), |last| format!(" after `{last}`"));
+    Err(cursor.expected(&format!("`,` or the end{after}")))
 }
 
 /// Items with commas between them and perhaps one after the last, up to `)` or the end.
@@ -63,6 +68,7 @@ fn value<'t>(cursor: &mut Cursor<'t>) -> Result<Value<'t>, Diagnostic> {
         Some(Kind::Word(text)) => ValueKind::Word(text),
         Some(Kind::Number(text)) => ValueKind::Number(text),
         Some(Kind::Mark('(')) => return group(cursor),
+        Some(Kind::Mark('"')) => return Err(cursor.expected("a value without quotes")),
         Some(Kind::Mark(_)) | None => return Err(cursor.expected("a value")),
     };
     cursor.skip();
@@ -77,6 +83,9 @@ fn group<'t>(cursor: &mut Cursor<'t>) -> Result<Value<'t>, Diagnostic> {
         }
         (Some(_) | None, _) => ValueKind::List(separated(cursor, value)?),
     };
-    let close = cursor.expect(')')?;
+    let close = cursor.place();
+    if !cursor.accept(')') {
+        return Err(cursor.expected("`,` or `)`"));
+    }
     Ok(Value { kind, span: Span::new(open.start, close.end) })
 }

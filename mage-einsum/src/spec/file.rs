@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Spec, bad_spec, parse_invocation, parse_run};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use super::{Spec, parse_invocation, parse_run};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 
 /// A spec file, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,8 +76,10 @@ pub fn split_file(text: &str) -> Result<FileText, Diagnostics> {
         } else if runs.is_empty() {
             invocation.push(line);
         } else {
-            let mistake = bad_spec("expected a `run:` line", format!("line {line_number}"));
-            return Err(mistake.help("write the invocation above the first `run:`").into());
+            let mistake = Diagnostic::new(Code::BadSpec, "expected a `run:` line")
+                .place(format!("line {line_number}"))
+                .help("write the invocation above the first `run:`");
+            return Err(mistake.into());
         }
     }
     Ok(FileText { about: about.join("\n"), invocation: invocation.join("\n"), runs })

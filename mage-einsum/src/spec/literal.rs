@@ -37,8 +37,8 @@ pub fn split_invocation(text: &str) -> Result<Invocation, Diagnostics> {
         Some(options) => options.trim_start(),
         None if options.is_empty() => "",
         None => {
-            let place = format!("byte {}", text.len() - options.len());
-            let mistake = bad_spec("expected `,` after the string literal", place);
+            let at = text.len() - options.len();
+            let mistake = bad_spec("expected `,` after the string literal", at);
             return Err(mistake.help("write `\"ik,kj->ij\", tile = 64`").into());
         }
     };
@@ -60,7 +60,7 @@ fn literal(text: &str, start: usize) -> Result<Literal, Diagnostic> {
     if rest.starts_with(&format!("r{hashes}\"")) {
         return raw(text, start + 2 + hashes.len(), &format!("\"{hashes}"));
     }
-    let mistake = bad_spec("expected a string literal with the notation", format!("byte {start}"));
+    let mistake = bad_spec("expected a string literal with the notation", start);
     Err(mistake.help("write the notation in quotes, as in `\"ik,kj->ij\"`"))
 }
 
@@ -101,10 +101,10 @@ fn unescape(escaped: Option<char>) -> Option<char> {
 }
 
 fn unclosed(start: usize) -> Diagnostic {
-    bad_spec("the string literal has no end", format!("byte {start}")).help("close the quote")
+    bad_spec("the string literal has no end", start).help("close the quote")
 }
 
 fn unknown_escape(at: usize) -> Diagnostic {
-    bad_spec("the string literal has an escape that is not supported", format!("byte {at}"))
+    bad_spec("the string literal has an escape that is not supported", at)
         .help("write the character itself, or use a raw literal `r\"..\"`")
 }

@@ -5,7 +5,7 @@ mod file;
 mod run;
 mod literal;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Source, Span};
 use crate::notation::{self, Notation};
 use crate::options::{self, Options};
 
@@ -85,6 +85,8 @@ pub fn parse_invocation(text: &str) -> Result<Spec, Diagnostics> {
     Ok(Spec { places, ..Spec::from_texts(&notation_text, &options_text)? })
 }
 
-fn bad_spec(message: impl Into<String>, place: String) -> Diagnostic {
-    Diagnostic::new(Code::BadSpec, message).place(place)
+/// A mistake at a byte of the invocation.
+fn bad_spec(message: &str, at: usize) -> Diagnostic {
+    let mistake = Diagnostic::new(Code::BadSpec, message).at(Span::new(at, at));
+    Diagnostic { source: Source::Invocation, ..mistake }.place(format!("byte {at}"))
 }

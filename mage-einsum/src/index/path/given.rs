@@ -12,12 +12,11 @@ pub(super) fn checked(
 ) -> Result<Vec<(usize, usize)>, Diagnostic> {
     let n_steps = n_factors.saturating_sub(1);
     if path.len() != n_steps {
-        let steps = if n_steps == 1 { "step" } else { "steps" };
-        let message = format!(
-            "the path has {} but {n_factors} operands are contracted in {n_steps} {steps}",
-            path.len()
-        );
-        let help = format!("write {n_steps} {steps}, or leave `path` out");
+        let steps = |n: usize| format!("{n} {}", if n == 1 { "step" } else { "steps" });
+        let operands = if n_factors == 1 { "operand takes" } else { "operands take" };
+        let (given, needed) = (steps(path.len()), steps(n_steps));
+        let message = format!("the path has {given} but {n_factors} {operands} {needed}");
+        let help = format!("write {needed}, or leave `path` out");
         return Err(at_path(message, options).help(help));
     }
     for (step, &(left, right)) in path.iter().enumerate() {

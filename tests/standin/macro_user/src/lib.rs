@@ -1,5 +1,49 @@
 //! A crate as a user writes it: kernels by Mage's macro, under its own feature `cuda-oxide`, over
 //! the CPU stand-in. It denies every warning, and names things as users do.
+//!
+//! What the types of `launch` do not let through (cases H9 and K4): an output that is an operand,
+//!
+//! ```compile_fail,E0502
+//! use cuda_core::{CudaStream, DeviceBuffer};
+//! use mage_standin_macro_user::matmul::{Extents, device, launch};
+//!
+//! fn square(module: &device::LoadedModule, stream: &CudaStream, a: &mut DeviceBuffer<f32>) {
+//!     launch(module, stream, &Extents { i: 2, k: 2, j: 2 }, a, a, a).unwrap();
+//! }
+//! ```
+//!
+//! and an operand of another element type.
+//!
+//! ```compile_fail,E0308
+//! use cuda_core::{CudaStream, DeviceBuffer};
+//! use mage_standin_macro_user::matmul::{Extents, device, launch};
+//!
+//! fn mixed(
+//!     module: &device::LoadedModule,
+//!     stream: &CudaStream,
+//!     a: &DeviceBuffer<f32>,
+//!     b: &DeviceBuffer<f64>,
+//!     c: &mut DeviceBuffer<f32>,
+//! ) {
+//!     launch(module, stream, &Extents { i: 2, k: 2, j: 2 }, a, b, c).unwrap();
+//! }
+//! ```
+//!
+//! The same operand twice is let through.
+//!
+//! ```
+//! use cuda_core::{CudaStream, DeviceBuffer};
+//! use mage_standin_macro_user::matmul::{Extents, device, launch};
+//!
+//! fn square(
+//!     module: &device::LoadedModule,
+//!     stream: &CudaStream,
+//!     a: &DeviceBuffer<f32>,
+//!     c: &mut DeviceBuffer<f32>,
+//! ) {
+//!     launch(module, stream, &Extents { i: 2, k: 2, j: 2 }, a, a, c).unwrap();
+//! }
+//! ```
 
 #![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub)]
 

@@ -144,6 +144,69 @@ fn a_refusal_is_an_error_that_names_the_operand() {
     assert!(refusal.to_string().contains("`A` has 5 elements"), "{refusal}");
 }
 
+/// Launches `matmul` into a buffer of NaN; returns the refusal or the output, and what the operand
+/// holds afterwards.
+fn launched(
+    extents: &matmul::Extents,
+    a: &[f32],
+    b: &[f32],
+    n_out: usize,
+) -> (Result<Vec<f32>, String>, Vec<f32>) {
+    let (context, stream) = device();
+    let module = matmul::device::load(&context).unwrap();
+    let [a, b] = [a, b].map(|data| DeviceBuffer::from_host(&stream, data).unwrap());
+    let mut out = DeviceBuffer::from_host(&stream, &vec![f32::NAN; n_out]).unwrap();
+    let outcome = matmul::launch(&module, &stream, extents, &a, &b, &mut out);
+    let read = |buffer: &DeviceBuffer<f32>| buffer.to_host_vec(&stream).unwrap();
+    (outcome.map(|()| read(&out)).map_err(|refusal| refusal.to_string()), read(&a))
+}
+
+/// An empty sum writes zeros over what was there, an empty output launches nothing, and the next
+/// launch works (cases E1 and E2).
+#[test]
+fn zero_extents() {
+    let (zeros, _) = launched(&matmul::Extents { i: 2, k: 0, j: 3 }, &[], &[], 6);
+    let zeros = zeros.unwrap();
+    assert_eq!(zeros, [0.0; 6]);
+    assert!(zeros.iter().all(|zero| zero.is_sign_positive()));
+    for (extents, b) in [
+        (matmul::Extents { i: 0, k: 3, j: 2 }, vec![1.0; 6]),
+        (matmul::Extents { i: 0, k: 0, j: 0 }, Vec::new()),
+    ] {
+        assert_eq!(launched(&extents, &[], &b, 0).0, Ok(Vec::new()));
+        let (next, operand) =
+            launched(&matmul::Extents { i: 1, k: 2, j: 1 }, &[3.0, 4.0], &[5.0, 6.0], 1);
+        assert_eq!(next, Ok(vec![39.0]));
+        assert_eq!(operand, [3.0, 4.0]);
+    }
+}
+
+/// A refusal comes before anything is written, and the context is usable after it (case F8).
+#[test]
+fn a_refusal_writes_nothing() {
+    let (context, stream) = device();
+    let module = matmul::device::load(&context).unwrap();
+    let upload = |data: &[f32]| DeviceBuffer::from_host(&stream, data).unwrap();
+    let (a, b, short) = (upload(&[3.0, 4.0]), upload(&[5.0, 6.0]), upload(&[5.0]));
+    let mut out = upload(&[-1.0]);
+    let extents = matmul::Extents { i: 1, k: 2, j: 1 };
+    matmul::launch(&module, &stream, &extents, &a, &short, &mut out).unwrap_err();
+    assert_eq!(out.to_host_vec(&stream).unwrap(), [-1.0]);
+    matmul::launch(&module, &stream, &extents, &a, &b, &mut out).unwrap();
+    assert_eq!(out.to_host_vec(&stream).unwrap(), [39.0]);
+}
+
+/// The same launch gives the same bits each time (case J11).
+#[test]
+fn two_launches_give_the_same_bits() {
+    let (a, b) = (fill(Fill::Normal, 0, 33 * 70), fill(Fill::Normal, 1, 70 * 35));
+    let bits = || {
+        let (out, _) = launched(&matmul::Extents { i: 33, k: 70, j: 35 }, &a, &b, 33 * 35);
+        out.unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>()
+    };
+    assert_eq!(bits(), bits());
+}
+
 #[test]
 fn the_source_that_is_compiled_is_the_one_embedded() {
     assert!(matmul::SOURCE.contains("pub unsafe fn matmul_narrow("));

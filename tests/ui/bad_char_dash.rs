@@ -1,0 +1,5 @@
+//! A word processor made a dash of the arrow.
+
+mage::einsum_kernel!("ik,kj—>ij");
+
+fn main() {}
