@@ -88,15 +88,18 @@ pub fn constant(module: &mut Module, wanted: &str, new: u64) -> usize {
 /// Exchanges row and column where `space` is accessed: `row * stride + column`.
 pub fn swap(module: &mut Module, space: Space) -> usize {
     let mut n_changed = 0;
-    each_access(module, space, |place, _| {
-        if let Expr::Binary(BinOp::Add, product, column) = &mut place.offset
-            && let Expr::Binary(BinOp::Mul, row, _) = &mut **product
-        {
-            std::mem::swap(row, column);
-            n_changed += 1;
-        }
-    });
+    each_access(module, space, |place, _| n_changed += usize::from(swapped(&mut place.offset)));
     n_changed
+}
+
+/// The first row and column of a sum; what is added to them afterwards stays.
+fn swapped(offset: &mut Expr) -> bool {
+    let Expr::Binary(BinOp::Add, left, right) = offset else { return false };
+    if let Expr::Binary(BinOp::Mul, row, _) = &mut **left {
+        std::mem::swap(row, right);
+        return true;
+    }
+    swapped(left)
 }
 
 /// Takes the predicate off every access of `space`.
