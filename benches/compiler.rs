@@ -49,7 +49,7 @@ fn compiled(invocation: &str) -> Levels {
 }
 
 /// Two square matrices of whole numbers.
-fn operands(side: usize) -> [Vec<f32>; 2] {
+fn operands(side: usize) -> [Vec<f64>; 2] {
     [0, 1].map(|seed| fill(Fill::Hash, seed, side * side))
 }
 
@@ -59,10 +59,11 @@ fn emulate_matmul(bencher: Bencher<'_, '_>, side: usize) {
     let operands = operands(side);
     let extents = vec![side as u64; module.labels.len()];
     bencher.bench_local(|| {
-        let inputs = operands.each_ref().map(|data| Input { data, byte_alignment: 16 });
+        let inputs = operands.each_ref().map(|data| Input { data, view: None, byte_alignment: 16 });
         let arguments = Arguments {
             extents: &extents,
             inputs: &inputs,
+            output_before: &[],
             output_len: side * side,
             output_byte_alignment: 16,
             workspace_len: None,
@@ -77,6 +78,6 @@ fn oracle_matmul(bencher: Bencher<'_, '_>, side: usize) {
     let program = compiled(MATMUL).program;
     let arrays = operands(side).map(|data| ArrayD::from_shape_vec(vec![side; 2], data));
     let arrays = arrays.map(|array| array.expect("the shape is the data's"));
-    let views: Vec<ArrayViewD<'_, f32>> = arrays.iter().map(|array| array.view()).collect();
+    let views: Vec<ArrayViewD<'_, f64>> = arrays.iter().map(|array| array.view()).collect();
     bencher.bench_local(|| oracle::evaluate(&program, &views).expect("the shapes fit"));
 }
