@@ -83,6 +83,46 @@ pub fn constant(module: &mut Module, wanted: &str, new: u64) -> usize {
     n_changed
 }
 
+/// Passes another number under a parameter's name.
+pub fn param(module: &mut Module, wanted: &str, new: u64) -> usize {
+    let mut n_changed = 0;
+    for kernel in &mut module.kernels {
+        let of_name =
+            kernel.params.iter_mut().filter(|param| kernel.vars[param.var.0].name == wanted);
+        for param in of_name {
+            param.value = HostExpr::Const(new);
+            n_changed += 1;
+        }
+    }
+    n_changed
+}
+
+/// Binds another value under a variable's name.
+pub fn rebind(module: &mut Module, wanted: &str, change: fn(Expr) -> Expr) -> usize {
+    let mut n_changed = 0;
+    for kernel in &mut module.kernels {
+        let vars = kernel.vars.clone();
+        kernel.body = rewritten(std::mem::take(&mut kernel.body), &mut |mut stmt| {
+            if let Stmt::Let { var, value } = &mut stmt
+                && vars[var.0].name == wanted
+            {
+                *value = change(value.clone());
+                n_changed += 1;
+            }
+            Some(stmt)
+        });
+    }
+    n_changed
+}
+
+/// Both sides of an operation.
+pub fn sides(value: Expr) -> [Expr; 2] {
+    match value {
+        Expr::Binary(_, left, right) => [*left, *right],
+        other => [other.clone(), other],
+    }
+}
+
 /// Exchanges row and column where `space` is accessed: `row * stride + column`.
 pub fn swap(module: &mut Module, space: Space) -> usize {
     let mut n_changed = 0;
@@ -144,6 +184,35 @@ pub fn blocks(module: &mut Module, n_blocks: u64) -> usize {
         }
         n_changed
     })
+}
+
+/// Launches so many blocks of the kernels whose names end so.
+pub fn blocks_of(module: &mut Module, ending: &str, n_blocks: u64) -> usize {
+    let is_one = |kernel: usize| module.kernels[kernel].name.ends_with(ending);
+    let kernels: Vec<usize> = (0..module.kernels.len()).filter(|at| is_one(*at)).collect();
+    set_blocks(&mut module.host, &kernels, n_blocks)
+}
+
+fn set_blocks(steps: &mut [HostStep], kernels: &[usize], n_blocks: u64) -> usize {
+    let mut n_changed = 0;
+    for step in steps {
+        match step {
+            HostStep::Launch { kernel, blocks } if kernels.contains(kernel) => {
+                *blocks = HostExpr::Const(n_blocks);
+                n_changed += 1;
+            }
+            HostStep::Select(arms) => {
+                let changed = |arm: &mut Arm| set_blocks(&mut arm.steps, kernels, n_blocks);
+                n_changed += arms.iter_mut().map(changed).sum::<usize>();
+            }
+            HostStep::Unless(_, steps) => n_changed += set_blocks(steps, kernels, n_blocks),
+            HostStep::Launch { .. }
+            | HostStep::Require { .. }
+            | HostStep::ReturnIf(_)
+            | HostStep::Let { .. } => {}
+        }
+    }
+    n_changed
 }
 
 /// Lets every variant run on anything, so that the first is taken.

@@ -5,6 +5,7 @@ use quote::quote;
 
 use super::oxide;
 use super::value::{Names, constant, number, receiver, value};
+use super::workspace;
 use crate::kernel::{HostExpr, HostPred};
 
 /// Which side of a condition is asked for.
@@ -32,6 +33,14 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
             let (expr, limit) = (value(expr), number(*limit));
             quote!(#expr > #limit)
         }
+        (HostPred::AtLeast(expr, limit), Wanted::Holds) => {
+            let (expr, limit) = (value(expr), number(*limit));
+            quote!(#expr >= #limit)
+        }
+        (HostPred::AtLeast(expr, limit), Wanted::Fails) => {
+            let (expr, limit) = (value(expr), number(*limit));
+            quote!(#expr < #limit)
+        }
         (HostPred::MultipleOf(expr, divisor), _) => {
             let (expr, divisor) = (receiver(names, expr), number(*divisor));
             quote!(#not #expr.is_multiple_of(#divisor))
@@ -48,7 +57,7 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
         }
         (HostPred::LengthAtLeast(buffer, expr), _) => {
             let length = oxide::buffer_length(&names.buffer(*buffer));
-            let expr = value(expr);
+            let expr = workspace::need(names, expr);
             match wanted {
                 Wanted::Holds => quote!(#length >= #expr),
                 Wanted::Fails => quote!(#length < #expr),
@@ -67,6 +76,7 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
 fn is_plain(names: &Names<'_>, pred: &HostPred) -> bool {
     match pred {
         HostPred::AtMost(expr, limit) => constant(names, expr).is_some_and(|need| need <= *limit),
+        HostPred::AtLeast(expr, limit) => constant(names, expr).is_some_and(|has| has >= *limit),
         HostPred::MultipleOf(expr, divisor) => {
             constant(names, expr).is_some_and(|number| number.is_multiple_of(*divisor))
         }

@@ -89,7 +89,7 @@ fn collect(steps: &[HostStep], kinds: &mut BTreeSet<Kind>) {
             HostStep::Require { error, .. } => kinds.extend(kind(error)),
             HostStep::Unless(_, steps) => collect(steps, kinds),
             HostStep::Select(arms) => arms.iter().for_each(|arm| collect(&arm.steps, kinds)),
-            HostStep::ReturnIf(_) | HostStep::Launch { .. } => {}
+            HostStep::ReturnIf(_) | HostStep::Let { .. } | HostStep::Launch { .. } => {}
         }
     }
 }
@@ -124,7 +124,7 @@ fn doc(kind: Kind) -> &'static str {
         Kind::ExtentMismatch => " Two labels that index one dimension of a tensor differ.",
         Kind::SizeOverflow => " The extents of a buffer multiply to more than memory can hold.",
         Kind::LengthMismatch => " A buffer's element count is not the product of its extents.",
-        Kind::WorkspaceTooShort => " The workspace has fewer elements than `workspace_elems` says.",
+        Kind::WorkspaceTooShort => " The workspace has fewer elements than the temporaries need.",
         Kind::LaunchLimit => " The launch is above a limit of the kernels or the device.",
     }
 }

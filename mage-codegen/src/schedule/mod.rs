@@ -6,6 +6,7 @@ mod strategy;
 mod tiled;
 mod thread_map;
 mod transpose;
+mod parts;
 mod reduction;
 mod choose;
 mod choose_tiled;
@@ -18,6 +19,7 @@ mod verify;
 mod print;
 
 pub use choose::choose;
+pub use parts::Parts;
 pub use print::{nest, print};
 pub use reduction::{Lanes, Range, Reduction, Split};
 pub use resources::Resources;

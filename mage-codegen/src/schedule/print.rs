@@ -6,8 +6,8 @@ use std::fmt::Write;
 use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
-    Along, Lanes, Launch, PerOutput, Reduction, Schedule, Side, Split, Strategy, Tail, Tiled,
-    Transpose, VariantKind,
+    Along, Lanes, Launch, Parts, PerOutput, Range, Reduction, Schedule, Side, Split, Strategy,
+    Tail, Tiled, Transpose, VariantKind,
 };
 
 /// The whole schedule, as snapshots and `mage explain` show it.
@@ -233,10 +233,19 @@ impl Nest<'_> {
                 ));
             }
         }
+        if let Range::Long(parts) = split.range {
+            let Parts { blocks, unit_terms, .. } = parts;
+            self.open(&format!(
+                "grid    {terms} in parts of {unit_terms} or a multiple, {blocks} blocks in all"
+            ));
+        }
         self.open(&format!("threads {threads} of {terms}"));
         self.open(&format!("serial  {terms} by {}", threads * reduction.ahead));
         self.line(&format!("unroll  {} terms by {threads}: acc += product", reduction.ahead));
         self.depth = 0;
+        if let Range::Long(_) = split.range {
+            self.line("  then  a second kernel adds the parts of each output in a fixed order");
+        }
     }
 
     fn names(&self, modes: &[ModeId]) -> String {

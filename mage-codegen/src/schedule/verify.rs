@@ -77,6 +77,11 @@ fn verify_reduction(
         for kind in &reduction.kinds {
             let lanes = reduction.output_lanes(split, *kind);
             let threads = reduction.output_threads(split, *kind);
+            if let Range::Long(parts) = split.range
+                && !parts.unit_terms.is_multiple_of(Reduction::elems(*kind))
+            {
+                return Err(format!("a part of {} terms tears accesses apart", parts.unit_terms));
+            }
             let whole = lanes.is_power_of_two() && threads.is_power_of_two();
             if !whole || !split.block_threads.is_multiple_of(WARP_THREADS) {
                 return Err(format!("{threads} threads an output, {lanes} outputs side by side"));
@@ -85,7 +90,7 @@ fn verify_reduction(
     }
     match reduction.splits.last().map(|split| split.range) {
         Some(Range::Many | Range::All) => Ok(()),
-        Some(Range::Short(_) | Range::Few(_)) | None => {
+        Some(Range::Long(_) | Range::Short(_) | Range::Few(_)) | None => {
             Err("the last split is not for everything else".to_string())
         }
     }

@@ -29,9 +29,17 @@ pub fn of_workspace(module: &Module) -> Option<String> {
         .iter()
         .map(|region| format!("`{}`", module.buffers[region.temp.0].name))
         .collect();
+    let room = match (workspace.is_required(), workspace.has_parts()) {
+        (true, false) => "`launch` has checked that it is long enough",
+        (true, true) => {
+            "`launch` has checked that it is long enough for temporaries, and sums in parts only where \
+             it is for those, too"
+        }
+        (false, true | false) => "`launch` sums in parts only where it is long enough",
+    };
     Some(format!(
-        "The workspace holds {} side by side, and `launch` has checked that it is long enough; \
-         each is written whole by one launch and read by later ones of the same stream.",
+        "The workspace holds {} side by side, and {room}; each is written whole by one launch and \
+         read by later ones of the same stream.",
         temps.join(", ")
     ))
 }
@@ -113,6 +121,14 @@ fn reduction_sentences(reduction: &Reduction) -> Vec<String> {
              whole where it shuffles."
                 .to_string(),
         ),
+    }
+    if reduction.parts().is_some() {
+        sentences.push(
+            "In a sum in parts a block sums the terms from a multiple of `part_terms` on that are \
+             below the next one, each block to a place of its own among the partial sums, which a \
+             second kernel adds up."
+                .to_string(),
+        );
     }
     sentences.extend([
         "Partial sums of warps go through shared memory, each cell written by one thread before the \

@@ -2,6 +2,7 @@
 //! choice sums their terms and combines them in a fixed order.
 
 mod combine;
+mod part;
 mod terms;
 mod outputs;
 
@@ -10,13 +11,16 @@ use mage_einsum::index::{Access, ModeId, Statement};
 use super::builder::{Builder, Frame, buffer, host_extent, reg};
 use super::coordinates;
 use super::grid::{self, Digit};
-use super::host::{grid_limit, require_limit};
+use super::host::{elems, grid_limit, require_limit};
 use super::names::Names;
+use super::parts::{self, Parts};
 use super::term::{self, Factor, Point};
+use super::total::{self, Partial};
 use crate::kernel::{
-    Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, RegId, Stmt, Ty, VarId,
+    Arm, BufferId, Expr, HostExpr, HostPred, HostStep, Kernel, Module, RegId, Stmt, Ty, VarId,
 };
 use crate::schedule::{Lanes, Launch, Range, Reduction, Schedule, Split, VariantKind};
+use part::Part;
 
 /// Most terms of an output element: what threads step to beyond the last term fits 64 bits.
 const MOST_TERMS: u64 = 1 << 62;
@@ -39,24 +43,65 @@ pub fn lower(
     let mut kernels = Vec::new();
     let mut arms = Vec::new();
     for split in &reduction.splits {
+        let partial = match split.range {
+            Range::Long(_) => host.partial(),
+            Range::Short(_) | Range::Few(_) | Range::Many | Range::All => None,
+        };
+        let partial = partial.as_ref();
         let mut variants = Vec::new();
         for kind in &reduction.kinds {
             let kernel = module.kernels.len() + kernels.len();
             variants.push(Arm {
                 name: kind.name().to_string(),
-                eligible: host.eligible(*kind),
-                steps: vec![HostStep::Launch { kernel, blocks: host.blocks(split) }],
+                eligible: host.eligible(*kind, partial),
+                steps: vec![HostStep::Launch {
+                    kernel,
+                    blocks: match partial {
+                        None => host.blocks(split),
+                        Some(partial) => partial.parts.all_blocks(),
+                    },
+                }],
             });
-            kernels.push(Sum::new(&host, split, *kind).kernel());
+            kernels.push(Sum::new(&host, split, *kind, partial).kernel());
+        }
+        let mut taken = selected(variants);
+        if let Some(partial) = partial {
+            taken.splice(0..0, partial.parts.named());
+            taken.push(total::step(module.kernels.len() + kernels.len(), partial));
+            kernels.push(total::kernel(schedule, launch, names, partial));
         }
         arms.push(Arm {
             name: split.range.name().unwrap_or("all").to_string(),
-            eligible: host.in_range(split.range),
-            steps: selected(variants),
+            eligible: host.in_range(split.range, partial),
+            steps: taken,
         });
     }
     steps.extend(selected(arms));
     (kernels, steps)
+}
+
+/// The parts of a reduction, where its schedule has any.
+pub fn parts(schedule: &Schedule, reduction: &Reduction, names: &Names) -> Option<Parts> {
+    let is_long = |split: &&Split| matches!(split.range, Range::Long(_));
+    let split = reduction.splits.iter().find(is_long)?;
+    let n_terms = product(schedule, names, &reduction.terms);
+    let n_blocks = blocks(schedule, reduction, split, names);
+    Some(Parts::new(reduction.parts()?, n_terms, n_blocks))
+}
+
+fn product(schedule: &Schedule, names: &Names, modes: &[ModeId]) -> HostExpr {
+    let extent = |mode: &ModeId| host_extent(&schedule.program, names, *mode);
+    HostExpr::product(modes.iter().map(extent))
+}
+
+/// The blocks of a split without parts.
+fn blocks(schedule: &Schedule, reduction: &Reduction, split: &Split, names: &Names) -> HostExpr {
+    match reduction.lanes {
+        Lanes::Terms => {
+            product(schedule, names, &reduction.outer).ceil_div(u64::from(split.block_outputs))
+        }
+        Lanes::Outputs => grid::blocks(schedule, &digits(reduction, split, names), names),
+    }
 }
 
 /// One arm needs no select.
@@ -82,24 +127,28 @@ impl<'p> Host<'p> {
     }
 
     fn product(&self, modes: &[ModeId]) -> HostExpr {
-        let extent = |mode: &ModeId| host_extent(&self.schedule.program, self.names, *mode);
-        HostExpr::product(modes.iter().map(extent))
+        product(self.schedule, self.names, modes)
     }
 
     fn blocks(&self, split: &Split) -> HostExpr {
-        match self.reduction.lanes {
-            Lanes::Terms => {
-                self.product(&self.reduction.outer).ceil_div(u64::from(split.block_outputs))
-            }
-            Lanes::Outputs => {
-                let digits = digits(self.reduction, split, self.names);
-                grid::blocks(self.schedule, &digits, self.names)
-            }
-        }
+        blocks(self.schedule, self.reduction, split, self.names)
     }
 
-    fn in_range(&self, range: Range) -> HostPred {
+    fn partial(&self) -> Option<Partial> {
+        let target = self.statement().target.tensor;
+        Some(Partial {
+            parts: parts(self.schedule, self.reduction, self.names)?,
+            sums: parts::buffer(self.module, self.names, target)?,
+            n_outputs: elems(self.module, BufferId(target.0)),
+        })
+    }
+
+    fn in_range(&self, range: Range, partial: Option<&Partial>) -> HostPred {
         match range {
+            Range::Long(_) => match partial {
+                Some(partial) => partial.parts.eligible(self.module),
+                None => HostPred::All(Vec::new()),
+            },
             Range::Short(limit) => HostPred::AtMost(self.product(&self.reduction.terms), limit),
             Range::Few(limit) => {
                 HostPred::AtMost(self.product(&self.statement().target.modes), limit)
@@ -111,7 +160,7 @@ impl<'p> Host<'p> {
     /// A wide access needs its address to be a multiple of 16 bytes: the buffer's start is, its
     /// position along the lanes' mode is a multiple of four, and so is every other stride when
     /// that mode's extent is.
-    fn eligible(&self, kind: VariantKind) -> HostPred {
+    fn eligible(&self, kind: VariantKind, partial: Option<&Partial>) -> HostPred {
         let mode = self.reduction.lane_mode;
         let extent = host_extent(&self.schedule.program, self.names, mode);
         let mut all = vec![HostPred::MultipleOf(extent, 4)];
@@ -119,13 +168,15 @@ impl<'p> Host<'p> {
             VariantKind::Narrow => return HostPred::All(Vec::new()),
             VariantKind::Wide => {}
         }
-        let mut wide: Vec<&Access> = self.statement().factors();
-        wide.retain(|factor| factor.modes.contains(&mode));
-        if stores_wide(self.reduction, &self.statement().target) {
-            wide.push(&self.statement().target);
+        let mut factors: Vec<&Access> = self.statement().factors();
+        factors.retain(|factor| factor.modes.contains(&mode));
+        let mut wide: Vec<BufferId> = factors.into_iter().map(buffer).collect();
+        let target = &self.statement().target;
+        if stores_wide(self.reduction, target) {
+            wide.push(partial.map_or(buffer(target), |partial| partial.sums));
         }
         for access in wide {
-            let aligned = HostPred::AlignedTo(self.module.memory_of(buffer(access)), 16);
+            let aligned = HostPred::AlignedTo(self.module.memory_of(access), 16);
             if !all.contains(&aligned) {
                 all.push(aligned);
             }
@@ -159,12 +210,19 @@ struct Sum<'p> {
     kind: VariantKind,
     factors: Vec<Factor>,
     target: Access,
+    /// What a block sums, and where to.
+    part: Part,
     /// Partial sums of a thread: of one output, or wide along outputs one of each.
     acc: RegId,
 }
 
 impl<'p> Sum<'p> {
-    fn new(host: &Host<'p>, split: &'p Split, kind: VariantKind) -> Sum<'p> {
+    fn new(
+        host: &Host<'p>,
+        split: &'p Split,
+        kind: VariantKind,
+        partial: Option<&Partial>,
+    ) -> Sum<'p> {
         let statement = host.statement();
         let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
         let program = &host.schedule.program;
@@ -175,6 +233,7 @@ impl<'p> Sum<'p> {
             elems: if along(access) { elems } else { 1 },
             access: access.clone(),
         };
+        let part = Part::new(&mut builder, &statement.target, partial);
         let acc = builder.registers("acc", host.reduction.ahead.max(elems));
         Sum {
             builder,
@@ -185,12 +244,14 @@ impl<'p> Sum<'p> {
             kind,
             factors: statement.factors().into_iter().map(factor).collect(),
             target: statement.target.clone(),
+            part,
             acc,
         }
     }
 
     fn kernel(mut self) -> Kernel {
         let mut body = Vec::new();
+        self.find_part(&mut body);
         match self.reduction.lanes {
             Lanes::Terms => self.lanes_of_terms(&mut body),
             Lanes::Outputs => self.lanes_of_outputs(&mut body),
@@ -238,10 +299,10 @@ impl<'p> Sum<'p> {
     /// thread's terms in flight exist without a test for each, then one by one.
     fn sum(&mut self, body: &mut Vec<Stmt>, first: &Expr, step: u32, outer: &[(ModeId, Expr)]) {
         let ahead = self.reduction.ahead;
-        let n_terms = coordinates::count(&self.builder, &self.reduction.terms);
-        let n_terms = self.builder.bind(body, "n_terms", n_terms);
+        let (begin, end) = self.terms_of_part(body);
         let chunk = self.builder.named("CHUNK", step * ahead);
-        let whole = n_terms.clone().over(chunk.clone()).times(chunk);
+        let n_terms = end.clone().minus(begin.clone());
+        let whole = begin.clone().plus(n_terms.over(chunk.clone()).times(chunk));
         let whole = self.builder.bind(body, "whole", whole);
         body.push(Stmt::Fill { reg: self.acc, value: 0.0 });
 
@@ -259,10 +320,10 @@ impl<'p> Sum<'p> {
             unroll: true,
             body: turn,
         }];
-        body.push(serial(term, first.clone(), whole.clone(), step * ahead, turn));
+        body.push(serial(term, begin.plus(first.clone()), whole.clone(), step * ahead, turn));
         let mut turn = Vec::new();
         self.term(&mut turn, Expr::Var(rest), Expr::u32(0), (outer, ["rest", "rest"]));
-        body.push(serial(rest, whole.plus(first.clone()), n_terms, step, turn));
+        body.push(serial(rest, whole.plus(first.clone()), end, step, turn));
     }
 
     /// Adds the term at a position; a narrow one to the partial sum that is its own in flight.

@@ -153,7 +153,7 @@ impl<'p> Lowering<'p> {
         let tiled = self.tiled;
         let mut body = Vec::new();
         let digits = grid::digits(tiled, self.builder.names);
-        let origins = grid::bind(&mut self.builder, &mut body, &digits);
+        let origins = grid::bind(&mut self.builder, &mut body, &digits, Expr::Block);
         for access in self.factors.iter().chain([&self.target]) {
             self.builder.bind_strides(&mut body, access);
         }

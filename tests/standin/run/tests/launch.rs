@@ -1,5 +1,6 @@
 //! Every spec's own `launch`, on the CPU: its values at every `run:` line, with the threads of a
-//! block in either order, and its refusals, which must say what the host's steps say.
+//! block in either order, with and without room for partial sums, and its refusals, which must say
+//! what the host's steps say.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use common::{Agreement, Case, Problem};
 use cuda_core::DeviceBuffer;
 use cuda_host::standin::{Order, set_order};
 use mage_codegen::emulate::{self, Failure};
-use mage_codegen::kernel::{BufferUse, Module};
+use mage_codegen::kernel::{BufferUse, Module, Workspace};
 use mage_einsum::fill::Fill;
 use mage_einsum::index::Extent;
 use mage_standin_run::{Device, Emitted, SPECS};
@@ -25,13 +26,15 @@ fn emitted() -> Vec<(Case, &'static Emitted)> {
 }
 
 /// How long the buffers of a launch are.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Length {
     /// As long as they must be.
     Right,
     /// The operand at this position, or after them the output, has an element too many.
     Longer(usize),
-    /// The workspace lacks an element.
+    /// The workspace has no room for partial sums.
+    LeastWorkspace,
+    /// The workspace lacks an element of those that it must have.
     ShortWorkspace,
 }
 
@@ -54,13 +57,38 @@ fn launch(
     let mut out = DeviceBuffer::from_host(&device.stream, &poison).unwrap();
     let extents = problem.extents.iter().map(|extent| usize::try_from(*extent).unwrap());
     let extents: Vec<usize> = extents.collect();
-    let needed = emulate::workspace_elems(&case.levels.module, &problem.extents).unwrap_or(0);
+    let elems = match length {
+        Length::Right | Length::Longer(_) => emulate::workspace_elems,
+        Length::LeastWorkspace | Length::ShortWorkspace => emulate::least_workspace_elems,
+    };
+    let elems = elems(&case.levels.module, &problem.extents).unwrap_or(0);
     // Extents beyond a limit are refused before the workspace is looked at.
-    let needed = usize::try_from(needed.min(1 << 20)).unwrap();
-    let poison = vec![f32::NAN; needed - usize::from(length == Length::ShortWorkspace)];
+    let elems = usize::try_from(elems.min(1 << 20)).unwrap();
+    let poison = vec![f32::NAN; elems - usize::from(length == Length::ShortWorkspace)];
     let mut workspace = DeviceBuffer::from_host(&device.stream, &poison).unwrap();
     (emitted.launch)(&device, &extents, &inputs, &mut workspace, &mut out)?;
     Ok(out.to_host_vec(&device.stream).unwrap())
+}
+
+/// What is wrong with a problem's values, if anything, in any setting.
+fn wrong(
+    case: &Case,
+    emitted: &Emitted,
+    problem: &Problem,
+    agreement: Agreement,
+) -> Option<String> {
+    let n_lens = common::workspace_lens(&case.levels.module, &problem.extents).len();
+    let lengths = [Length::Right, Length::LeastWorkspace].into_iter().take(n_lens);
+    let settings =
+        lengths.flat_map(|length| [Order::Forward, Order::Reverse].map(|order| (length, order)));
+    settings.into_iter().find_map(|(length, order)| {
+        set_order(order);
+        let wrong = match launch(case, emitted, problem, length) {
+            Ok(got) => common::disagreement(&got, &problem.evaluation, agreement),
+            Err(refusal) => Some(refusal),
+        };
+        wrong.map(|wrong| format!("{length:?}, {order:?}: {wrong}"))
+    })
 }
 
 #[test]
@@ -72,16 +100,11 @@ fn every_spec_in_both_orders() {
                 [(Fill::Hash, Agreement::Equal), (Fill::Normal, Agreement::WithinBound)]
             {
                 let problem = common::problem(&case.levels, extents, &[fill]);
-                for order in [Order::Forward, Order::Reverse] {
-                    set_order(order);
-                    let wrong = match launch(&case, emitted, &problem, Length::Right) {
-                        Ok(got) => common::disagreement(&got, &problem.evaluation, agreement),
-                        Err(refusal) => Some(refusal),
-                    };
-                    failures.extend(wrong.map(|wrong| {
-                        format!("{} at {extents:?}, {fill:?}, {order:?}: {wrong}", case.name)
-                    }));
-                }
+                let what = format!("{} at {extents:?}, {fill:?}", case.name);
+                failures.extend(
+                    wrong(&case, emitted, &problem, agreement)
+                        .map(|wrong| format!("{what}, {wrong}")),
+                );
             }
         }
     }
@@ -130,12 +153,13 @@ fn a_buffer_of_another_length_is_refused() {
 #[test]
 fn a_workspace_that_is_too_short_is_refused() {
     for (case, emitted) in emitted() {
-        if case.levels.module.workspace.is_none() {
+        let workspace = &case.levels.module.workspace;
+        if !workspace.as_ref().is_some_and(Workspace::is_required) {
             continue;
         }
         let problem = common::problem(&case.levels, &case.runs[0], &[Fill::Hash]);
         let refusal = launch(&case, emitted, &problem, Length::ShortWorkspace).unwrap_err();
-        let need = emulate::workspace_elems(&case.levels.module, &problem.extents).unwrap();
+        let need = emulate::least_workspace_elems(&case.levels.module, &problem.extents).unwrap();
         let (has, bytes) = (need - 1, 4 * need);
         let expected = format!("the workspace has {has} elements but needs {need} ({bytes} bytes)");
         assert_eq!(refusal, expected, "{}", case.name);

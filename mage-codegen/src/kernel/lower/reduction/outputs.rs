@@ -3,7 +3,7 @@
 use mage_einsum::index::ModeId;
 
 use super::{Sum, digits, stores_wide};
-use crate::kernel::lower::builder::{buffer, reg};
+use crate::kernel::lower::builder::reg;
 use crate::kernel::lower::coordinates;
 use crate::kernel::lower::grid;
 use crate::kernel::lower::term::width;
@@ -16,7 +16,7 @@ impl Sum<'_> {
         let elems = self.elems();
         let lanes = Expr::named("LANES", self.reduction.output_lanes(self.split, self.kind));
         let digits = digits(self.reduction, self.split, self.builder.names);
-        let mut at = grid::bind(&mut self.builder, body, &digits);
+        let mut at = grid::bind(&mut self.builder, body, &digits, self.part.block.clone());
         self.bind_factor_strides(body);
         self.builder.bind_strides(body, &self.target);
         let thread = self.builder.thread(body);
@@ -59,14 +59,15 @@ impl Sum<'_> {
     fn store_outputs(&mut self, body: &mut Vec<Stmt>, at: &[(ModeId, Expr)], total: RegId) {
         let together = if stores_wide(self.reduction, &self.target) { self.elems() } else { 1 };
         let mode = self.reduction.lane_mode;
-        let target = self.target.clone();
+        let (target, to) = (self.target.clone(), self.part.to);
+        let first = self.in_part(Expr::u64(0));
         self.builder.unrolled(body, "store", self.elems() / together, |builder, body, store| {
             let offset = builder.offset(&target, |id| {
-                let first = coordinates::of(builder, at, id);
-                if id == mode { first.plus(store.clone().widen()) } else { first }
+                let origin = coordinates::of(builder, at, id);
+                if id == mode { origin.plus(store.clone().widen()) } else { origin }
             });
             body.push(Stmt::Store {
-                to: Place { space: Space::Global(buffer(&target)), offset },
+                to: Place { space: Space::Global(to), offset: first.clone().plus(offset) },
                 from: (0..together)
                     .map(|elem| reg(total, store.clone().plus(Expr::u32(elem))))
                     .collect(),

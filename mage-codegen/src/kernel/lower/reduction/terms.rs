@@ -2,7 +2,7 @@
 
 use super::Sum;
 use crate::device::WARP_THREADS;
-use crate::kernel::lower::builder::{all, buffer, reg};
+use crate::kernel::lower::builder::{all, reg};
 use crate::kernel::lower::coordinates;
 use crate::kernel::{Expr, Place, Pred, RegId, Space, Stmt, Width};
 
@@ -50,7 +50,8 @@ impl Sum<'_> {
             return (Expr::u64(0), None);
         }
         if outputs == 1 {
-            return (self.builder.bind(body, "output", Expr::Block.widen()), None);
+            let block = self.part.block.clone().widen();
+            return (self.builder.bind(body, "output", block), None);
         }
         let n_outputs = coordinates::count(&self.builder, modes);
         let n_outputs = self.builder.bind(body, "n_outputs", n_outputs);
@@ -74,7 +75,7 @@ impl Sum<'_> {
 
     fn store(&self, output: Expr, from: RegId, when: Option<Pred>) -> Stmt {
         Stmt::Store {
-            to: Place { space: Space::Global(buffer(&self.target)), offset: output },
+            to: Place { space: Space::Global(self.part.to), offset: self.in_part(output) },
             from: vec![reg(from, Expr::u32(0))],
             width: Width::One,
             when,
