@@ -2,7 +2,7 @@
 
 use mage_einsum::index::{Access, Extent, ModeId, Program, Statement};
 
-use super::{Lanes, Launch, Parts, Range, Reason, Reduction, Split, Strategy, VariantKind};
+use super::{Lanes, Launch, Parts, Range, Reason, Reduction, Split, Strategy, Unit, VariantKind};
 use crate::device::{Device, WARP_THREADS};
 
 /// Threads of a block where many outputs keep the device busy.
@@ -165,10 +165,12 @@ fn splits(
 fn long(block_threads: u32, block_outputs: u32, device: &Device) -> Parts {
     let turn_terms = |block_threads: u32| block_threads * AHEAD * 4 / block_outputs;
     Parts {
-        min_terms: u64::from(LONG_TURNS * turn_terms(block_threads)),
+        unit: Unit::Terms,
+        min_len: u64::from(LONG_TURNS * turn_terms(block_threads)),
         max_blocks: MAX_SM_BLOCKS * device.n_sms,
         blocks: PARTS_SM_BLOCKS * device.n_sms,
-        unit_terms: turn_terms(BLOCK_THREADS),
+        unit_len: turn_terms(BLOCK_THREADS),
+        max_len: None,
     }
 }
 
@@ -191,7 +193,7 @@ impl Known {
         let blocks = self.n_outer.zip(self.n_lanes);
         let blocks = blocks.map(|(outer, lanes)| outer * lanes.div_ceil(u64::from(block_outputs)));
         !self.is_trace
-            && self.n_terms.is_none_or(|terms| terms >= parts.min_terms)
+            && self.n_terms.is_none_or(|terms| terms >= parts.min_len)
             && blocks.is_none_or(|blocks| blocks <= u64::from(parts.max_blocks))
     }
 }

@@ -6,10 +6,11 @@ use mage_einsum::index::{Access, Extent, ModeId, Program, Role, Statement};
 use mage_einsum::options::{Options, Tile};
 
 use super::choose::located;
+use super::choose_long::choose_long;
 use super::choose_map::{TileShape, choose_map};
 use super::resources::staged_elems;
 use super::{
-    Along, BatchTile, Contracted, Launch, Reason, Resources, Side, Staging, Strategy, Tail,
+    Along, BatchTile, Contracted, Launch, Long, Reason, Resources, Side, Staging, Strategy, Tail,
     ThreadMap, Tiled, Variant, VariantKind,
 };
 use crate::device::{Device, SECTOR_BYTES};
@@ -27,14 +28,14 @@ const DEPTHS: [u32; 5] = [16, 8, 4, 2, 1];
 const MOST_STAGED_ELEMS: u32 = 24;
 
 /// A factor's modes by what the tile does with them.
-struct Groups<'p> {
-    program: &'p Program,
+pub(super) struct Groups<'p> {
+    pub(super) program: &'p Program,
     statement: &'p Statement,
     row_factor: usize,
     row: ModeId,
     col: ModeId,
-    contracted: Option<ModeId>,
-    batch: Option<ModeId>,
+    pub(super) contracted: Option<ModeId>,
+    pub(super) batch: Option<ModeId>,
 }
 
 /// Chooses the tile of a statement with two factors and free modes on both sides.
@@ -57,6 +58,7 @@ pub fn choose_tiled(
         return Err(refused(options, &why).into());
     }
     tiled.min_blocks = Resources::of(&tiled, device).residency.blocks.max(1);
+    tiled.long = choose_long(&groups, options, device).map(Box::new);
     let reasons = reasons(&groups, &tiled, options, device);
     Ok(Launch { statement: statement_idx, strategy: Strategy::Tiled(tiled), reasons })
 }
@@ -176,6 +178,16 @@ impl<'p> Groups<'p> {
         Err(refusal)
     }
 
+    /// A mapping without channels in tiles of at most `side` rows and columns.
+    pub(super) fn squares(&self, side: u32, device: &Device) -> Option<Tiled> {
+        let sides = [self.row, self.col].map(|mode| self.shrunk(mode, side));
+        let shape = |contracted| TileShape { channels: 1, sides, contracted };
+        let shape = self.deepest(self.contracted?, &shape, device).ok()?;
+        let mut tiled = self.tiled(shape, choose_map(shape, device).ok()?);
+        tiled.min_blocks = Resources::of(&tiled, device).residency.blocks.max(1);
+        Some(tiled)
+    }
+
     fn tiled(&self, shape: TileShape, threads: ThreadMap) -> Tiled {
         let row = self.side(self.row_factor, self.row, shape.sides[0], shape);
         let col = self.side(1 - self.row_factor, self.col, shape.sides[1], shape);
@@ -199,6 +211,7 @@ impl<'p> Groups<'p> {
             stages: self.stages(shape.contracted),
             min_blocks: 1,
             variants,
+            long: None,
         }
     }
 
@@ -363,6 +376,13 @@ fn reasons(groups: &Groups, tiled: &Tiled, options: &Options, device: &Device) -
     for side in tiled.sides() {
         reasons.push(staging_reason(groups, tiled, side));
     }
+    reasons.extend(tiled.long.iter().map(|long| {
+        let Long { parts, tiled } = &**long;
+        reason(
+            format!("tile {}x{} for {}", tiled.row.tile, tiled.col.tile, parts.words()),
+            "one block a tile would leave multiprocessors idle for long".to_string(),
+        )
+    }));
     let resources = Resources::of(tiled, device);
     reasons.push(reason(
         format!("registers for {} blocks a multiprocessor", tiled.min_blocks),

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
-    Along, Lanes, Launch, Parts, PerOutput, Range, Reduction, Schedule, Side, Split, Strategy,
-    Tail, Tiled, Transpose, VariantKind,
+    Along, Lanes, Launch, Long, PerOutput, Range, Reduction, Schedule, Side, Split, Strategy, Tail,
+    Tiled, Transpose, VariantKind,
 };
 
 /// The whole schedule, as snapshots and `mage explain` show it.
@@ -30,12 +30,12 @@ pub fn print(schedule: &Schedule) -> String {
 pub fn nest(schedule: &Schedule, launch: &Launch) -> String {
     let program = &schedule.program;
     let statement = &program.statements[launch.statement];
-    let mut nest = Nest { program, text: String::new(), depth: 0 };
+    let mut nest = Nest { program, text: String::new(), base: 0, depth: 0 };
     if program.statements.len() > 1 {
         nest.line(&format!("step {}: {}", launch.statement, index::print_line(program, statement)));
     }
     match &launch.strategy {
-        Strategy::Tiled(tiled) => nest.tiled(statement, tiled),
+        Strategy::Tiled(tiled) => nest.contraction(statement, tiled),
         Strategy::Transpose(transpose) => nest.transpose(statement, transpose),
         Strategy::Reduction(reduction) => nest.reduction(reduction),
         Strategy::PerOutput(per_output) => nest.per_output(statement, per_output),
@@ -46,6 +46,8 @@ pub fn nest(schedule: &Schedule, launch: &Launch) -> String {
 struct Nest<'p> {
     program: &'p Program,
     text: String,
+    /// Where loops begin.
+    base: usize,
     depth: usize,
 }
 
@@ -79,6 +81,30 @@ impl Nest<'_> {
         };
         let line = format!("{kind:<7} {name} in tiles of {tile}, {tail}");
         self.open(&line);
+    }
+
+    /// The mapping in parts, where there is one, before the one for all extents.
+    fn contraction(&mut self, statement: &Statement, tiled: &Tiled) {
+        let Some(long) = &tiled.long else {
+            self.tiled(statement, tiled);
+            return;
+        };
+        let Long { parts, tiled: long } = &**long;
+        for (words, tiled, parts) in
+            [(parts.words(), long, Some(parts)), ("all extents".to_string(), tiled, None)]
+        {
+            self.depth = 0;
+            self.line(&format!("for {words}"));
+            (self.base, self.depth) = (1, 1);
+            if let Some(parts) = parts {
+                self.open(&format!("grid    {} in {}", parts.unit.name(), parts.lengths()));
+            }
+            self.tiled(statement, tiled);
+            if parts.is_some() {
+                self.line("then  a second kernel adds the parts of each output in a fixed order");
+            }
+        }
+        (self.base, self.depth) = (0, 0);
     }
 
     fn tiled(&mut self, statement: &Statement, tiled: &Tiled) {
@@ -165,7 +191,7 @@ impl Nest<'_> {
             map.quad_stride(1),
         );
         self.line(&line);
-        self.depth = 0;
+        self.depth = self.base;
     }
 
     fn variants(&mut self, tiled: &Tiled) {
@@ -234,10 +260,7 @@ impl Nest<'_> {
             }
         }
         if let Range::Long(parts) = split.range {
-            let Parts { blocks, unit_terms, .. } = parts;
-            self.open(&format!(
-                "grid    {terms} in parts of {unit_terms} or a multiple, {blocks} blocks in all"
-            ));
+            self.open(&format!("grid    {terms} in {}", parts.lengths()));
         }
         self.open(&format!("threads {threads} of {terms}"));
         self.open(&format!("serial  {terms} by {}", threads * reduction.ahead));

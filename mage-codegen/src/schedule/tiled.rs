@@ -3,7 +3,7 @@
 
 use mage_einsum::index::ModeId;
 
-use super::ThreadMap;
+use super::{Parts, ThreadMap};
 
 /// A tile of a contraction of two factors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,17 @@ pub struct Tiled {
     pub min_blocks: u32,
     /// Wide before narrow; the last can always run.
     pub variants: Vec<Variant>,
+    /// The same in parts and with another tile, for long sums of few outputs.
+    pub long: Option<Box<Long>>,
+}
+
+/// A contraction whose steps are divided among blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Long {
+    /// Which sums, and how they are divided.
+    pub parts: Parts,
+    /// The tile of a block.
+    pub tiled: Tiled,
 }
 
 /// The free modes of one factor.

@@ -23,12 +23,17 @@ fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
         Strategy::PerOutput(per_output) => block_threads(schedule, per_output.block_threads),
         Strategy::Transpose(transpose) => verify_transpose(schedule, launch, transpose),
         Strategy::Reduction(reduction) => verify_reduction(schedule, launch, reduction),
-        Strategy::Tiled(tiled) => {
-            verify_modes(schedule, launch, &tiled_modes(tiled))?;
-            verify_stage(schedule, tiled)?;
-            verify_layout(tiled)
-        }
+        Strategy::Tiled(tiled) => [Some(tiled), tiled.long.as_ref().map(|long| &long.tiled)]
+            .into_iter()
+            .flatten()
+            .try_for_each(|tiled| verify_tiled(schedule, launch, tiled)),
     }
+}
+
+fn verify_tiled(schedule: &Schedule, launch: &Launch, tiled: &Tiled) -> Result<(), String> {
+    verify_modes(schedule, launch, &tiled_modes(tiled))?;
+    verify_stage(schedule, tiled)?;
+    verify_layout(tiled)
 }
 
 fn block_threads(schedule: &Schedule, threads: u32) -> Result<(), String> {
@@ -78,9 +83,9 @@ fn verify_reduction(
             let lanes = reduction.output_lanes(split, *kind);
             let threads = reduction.output_threads(split, *kind);
             if let Range::Long(parts) = split.range
-                && !parts.unit_terms.is_multiple_of(Reduction::elems(*kind))
+                && !parts.unit_len.is_multiple_of(Reduction::elems(*kind))
             {
-                return Err(format!("a part of {} terms tears accesses apart", parts.unit_terms));
+                return Err(format!("a part of {} terms tears accesses apart", parts.unit_len));
             }
             let whole = lanes.is_power_of_two() && threads.is_power_of_two();
             if !whole || !split.block_threads.is_multiple_of(WARP_THREADS) {

@@ -214,6 +214,11 @@ impl<'p> Builder<'p> {
         })
     }
 
+    /// The type of coordinates.
+    pub fn coordinate_ty(&self) -> Ty {
+        self.coordinate_ty
+    }
+
     /// A number in the type of coordinates.
     pub fn number(&self, value: u32) -> Expr {
         match self.coordinate_ty {

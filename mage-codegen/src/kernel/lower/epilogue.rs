@@ -2,7 +2,8 @@
 
 use mage_einsum::index::{Access, ModeId};
 
-use super::builder::{Builder, all, buffer, reg};
+use super::builder::{Builder, all, reg};
+use super::part::Part;
 use super::stage::position_in;
 use crate::kernel::{Expr, Place, Pred, RegId, Space, Stmt, Width};
 use crate::schedule::{Tail, ThreadMap, Tiled, Variant};
@@ -81,6 +82,8 @@ pub struct Store<'s> {
     pub variant: &'s Variant,
     /// The output.
     pub target: &'s Access,
+    /// Where the sums go.
+    pub part: &'s Part,
     /// Tile origins and coordinates of the block.
     pub origins: &'s [(ModeId, Expr)],
     /// The thread's place.
@@ -92,6 +95,7 @@ pub struct Store<'s> {
 /// Writes every accumulator whose element exists.
 pub fn store(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, store: &Store<'_>) {
     let map = &store.tiled.threads;
+    let first_place = store.part.first_place(builder, body, store.target);
     let row_stem = builder.names.mode(store.tiled.row.mode).to_string();
     let channel = store.tiled.batch.mode.map(|mode| {
         let stem = builder.names.mode(mode).to_string();
@@ -111,7 +115,7 @@ pub fn store(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, store: &Store<'_>)
             fixed.extend(channel.iter().cloned());
             let when = exists(builder, store.tiled, &fixed);
             let mut then = Vec::new();
-            store_row(builder, &mut then, store, map, (register, &fixed));
+            store_row(builder, &mut then, (store, &first_place), (register, &fixed));
             match when {
                 None => body.extend(then),
                 Some(when) => body.push(Stmt::If { when, then, otherwise: Vec::new() }),
@@ -137,11 +141,10 @@ fn exists(builder: &Builder<'_>, tiled: &Tiled, fixed: &[(ModeId, Expr)]) -> Opt
 fn store_row(
     builder: &mut Builder<'_>,
     body: &mut Vec<Stmt>,
-    store: &Store<'_>,
-    map: &ThreadMap,
+    (store, first_place): (&Store<'_>, &Expr),
     (register, fixed): (Expr, &[(ModeId, Expr)]),
 ) {
-    let col_mode = store.tiled.col.mode;
+    let (map, col_mode) = (&store.tiled.threads, store.tiled.col.mode);
     let stem = builder.names.mode(col_mode).to_string();
     let cols = map.thread_elems(1);
     let elems = store.variant.store_elems;
@@ -160,13 +163,14 @@ fn store_row(
             at.extend(fixed.iter().cloned());
             at.push((col_mode, col.clone()));
             let offset = builder.offset(store.target, |mode| position_in(&at, mode));
+            let offset = first_place.clone().plus(offset);
             let row_start = register.times(Expr::u32(cols)).plus(first);
             let from = (0..elems)
                 .map(|next| reg(store.acc, row_start.clone().plus(Expr::u32(next))))
                 .collect();
             let predicated = store.tiled.col.tail == Tail::Predicated;
             body.push(Stmt::Store {
-                to: Place { space: Space::Global(buffer(store.target)), offset },
+                to: Place { space: Space::Global(store.part.to), offset },
                 from,
                 width,
                 when: predicated.then(|| col.less(builder.extent(col_mode))),

@@ -5,7 +5,7 @@ use mage_einsum::index::{Extent, TensorKind};
 
 use super::builder::host_extent;
 use super::names::Names;
-use crate::kernel::{BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Module};
+use crate::kernel::{Arm, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Module};
 use crate::schedule::{Launch, Schedule, Strategy};
 
 /// Largest extent of a mode in a kernel with 32-bit coordinates: coordinates run up to one tile
@@ -126,6 +126,14 @@ pub fn elems(module: &Module, buffer: BufferId) -> HostExpr {
         Extent::Runtime => HostExpr::Extent(*label),
     });
     HostExpr::product(module.buffers[buffer.0].parts.iter().cloned().chain(extents))
+}
+
+/// The steps that take one of the arms: one arm needs no select.
+pub fn selected(mut arms: Vec<Arm>) -> Vec<HostStep> {
+    match arms.len() {
+        1 => arms.remove(0).steps,
+        _ => vec![HostStep::Select(arms)],
+    }
 }
 
 /// The device's limit on the grid of a launch, which in a sequence is told apart by its target.

@@ -15,6 +15,7 @@ mod term;
 mod transpose;
 mod reduction;
 mod parts;
+mod part;
 mod total;
 mod per_output;
 mod proof;

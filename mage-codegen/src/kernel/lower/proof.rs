@@ -78,6 +78,9 @@ fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<Str
          uses of each."
             .to_string(),
     );
+    if tiled.long.is_some() {
+        sentences.push(in_parts("steps"));
+    }
     let output = &program.tensor(statement.target.tensor).name;
     sentences.push(format!(
         "Each element of `{output}` belongs to one register of one thread of one block, which sums \
@@ -123,12 +126,7 @@ fn reduction_sentences(reduction: &Reduction) -> Vec<String> {
         ),
     }
     if reduction.parts().is_some() {
-        sentences.push(
-            "In a sum in parts a block sums the terms from a multiple of `part_terms` on that are \
-             below the next one, each block to a place of its own among the partial sums, which a \
-             second kernel adds up."
-                .to_string(),
-        );
+        sentences.push(in_parts("terms"));
     }
     sentences.extend([
         "Partial sums of warps go through shared memory, each cell written by one thread before the \
@@ -140,6 +138,15 @@ fn reduction_sentences(reduction: &Reduction) -> Vec<String> {
             .to_string(),
     ]);
     sentences
+}
+
+/// Why a sum in parts has every term once.
+fn in_parts(unit: &str) -> String {
+    format!(
+        "In a sum in parts a block takes the {unit} from a multiple of `part_{unit}` on and below the \
+         next one, and has a place of its own among the partial sums, which a second kernel adds \
+         in a fixed order."
+    )
 }
 
 fn per_output_sentences() -> Vec<String> {

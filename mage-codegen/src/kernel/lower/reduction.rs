@@ -2,7 +2,6 @@
 //! choice sums their terms and combines them in a fixed order.
 
 mod combine;
-mod part;
 mod terms;
 mod outputs;
 
@@ -11,16 +10,16 @@ use mage_einsum::index::{Access, ModeId, Statement};
 use super::builder::{Builder, Frame, buffer, host_extent, reg};
 use super::coordinates;
 use super::grid::{self, Digit};
-use super::host::{elems, grid_limit, require_limit};
+use super::host::{grid_limit, require_limit, selected};
 use super::names::Names;
-use super::parts::{self, Parts};
+use super::part::Part;
+use super::parts::Parts;
 use super::term::{self, Factor, Point};
 use super::total::{self, Partial};
 use crate::kernel::{
     Arm, BufferId, Expr, HostExpr, HostPred, HostStep, Kernel, Module, RegId, Stmt, Ty, VarId,
 };
 use crate::schedule::{Lanes, Launch, Range, Reduction, Schedule, Split, VariantKind};
-use part::Part;
 
 /// Most terms of an output element: what threads step to beyond the last term fits 64 bits.
 const MOST_TERMS: u64 = 1 << 62;
@@ -44,7 +43,7 @@ pub fn lower(
     let mut arms = Vec::new();
     for split in &reduction.splits {
         let partial = match split.range {
-            Range::Long(_) => host.partial(),
+            Range::Long(_) => Partial::of(schedule, launch, names, module),
             Range::Short(_) | Range::Few(_) | Range::Many | Range::All => None,
         };
         let partial = partial.as_ref();
@@ -104,14 +103,6 @@ fn blocks(schedule: &Schedule, reduction: &Reduction, split: &Split, names: &Nam
     }
 }
 
-/// One arm needs no select.
-fn selected(mut arms: Vec<Arm>) -> Vec<HostStep> {
-    match arms.len() {
-        1 => arms.remove(0).steps,
-        _ => vec![HostStep::Select(arms)],
-    }
-}
-
 /// What the host's steps are made of.
 struct Host<'p> {
     schedule: &'p Schedule,
@@ -132,15 +123,6 @@ impl<'p> Host<'p> {
 
     fn blocks(&self, split: &Split) -> HostExpr {
         blocks(self.schedule, self.reduction, split, self.names)
-    }
-
-    fn partial(&self) -> Option<Partial> {
-        let target = self.statement().target.tensor;
-        Some(Partial {
-            parts: parts(self.schedule, self.reduction, self.names)?,
-            sums: parts::buffer(self.module, self.names, target)?,
-            n_outputs: elems(self.module, BufferId(target.0)),
-        })
     }
 
     fn in_range(&self, range: Range, partial: Option<&Partial>) -> HostPred {
@@ -210,8 +192,8 @@ struct Sum<'p> {
     kind: VariantKind,
     factors: Vec<Factor>,
     target: Access,
-    /// What a block sums, and where to.
-    part: Part,
+    /// Where a part's sums go; none where a block sums all terms.
+    partial: Option<&'p Partial>,
     /// Partial sums of a thread: of one output, or wide along outputs one of each.
     acc: RegId,
 }
@@ -221,7 +203,7 @@ impl<'p> Sum<'p> {
         host: &Host<'p>,
         split: &'p Split,
         kind: VariantKind,
-        partial: Option<&Partial>,
+        partial: Option<&'p Partial>,
     ) -> Sum<'p> {
         let statement = host.statement();
         let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
@@ -233,7 +215,6 @@ impl<'p> Sum<'p> {
             elems: if along(access) { elems } else { 1 },
             access: access.clone(),
         };
-        let part = Part::new(&mut builder, &statement.target, partial);
         let acc = builder.registers("acc", host.reduction.ahead.max(elems));
         Sum {
             builder,
@@ -244,17 +225,19 @@ impl<'p> Sum<'p> {
             kind,
             factors: statement.factors().into_iter().map(factor).collect(),
             target: statement.target.clone(),
-            part,
+            partial,
             acc,
         }
     }
 
     fn kernel(mut self) -> Kernel {
         let mut body = Vec::new();
-        self.find_part(&mut body);
+        let n_terms = coordinates::count(&self.builder, &self.reduction.terms);
+        let target = (&self.target, self.partial);
+        let part = Part::bind(&mut self.builder, &mut body, target, n_terms);
         match self.reduction.lanes {
-            Lanes::Terms => self.lanes_of_terms(&mut body),
-            Lanes::Outputs => self.lanes_of_outputs(&mut body),
+            Lanes::Terms => self.lanes_of_terms(&mut body, &part),
+            Lanes::Outputs => self.lanes_of_outputs(&mut body, &part),
         }
         let frame = self.frame();
         self.builder.finish(frame, body)
@@ -295,11 +278,18 @@ impl<'p> Sum<'p> {
         }
     }
 
-    /// Sums the terms `first`, `first + step`, ... into the partial sums: as long as all of a
+    /// Sums the part's terms `first`, `first + step`, ... into the partial sums: as long as all of a
     /// thread's terms in flight exist without a test for each, then one by one.
-    fn sum(&mut self, body: &mut Vec<Stmt>, first: &Expr, step: u32, outer: &[(ModeId, Expr)]) {
+    fn sum(
+        &mut self,
+        body: &mut Vec<Stmt>,
+        part: &Part,
+        (first, step): (&Expr, u32),
+        outer: &[(ModeId, Expr)],
+    ) {
         let ahead = self.reduction.ahead;
-        let (begin, end) = self.terms_of_part(body);
+        let begin = part.begin.clone();
+        let end = self.builder.bind(body, "n_terms", part.end.clone());
         let chunk = self.builder.named("CHUNK", step * ahead);
         let n_terms = end.clone().minus(begin.clone());
         let whole = begin.clone().plus(n_terms.over(chunk.clone()).times(chunk));

@@ -1,19 +1,24 @@
 //! Lowers a tiled contraction: two stages in shared memory, the next step's loads in flight while
 //! this step's products are summed in registers, and a predicated epilogue.
 
+mod steps;
+
 use mage_einsum::index::{Access, ModeId, Statement};
 
 use super::builder::{Builder, Frame, buffer, host_extent, reg};
 use super::epilogue;
 use super::grid;
-use super::host::{NARROW_COORDINATES, grid_limit, require_limit};
+use super::host::{NARROW_COORDINATES, grid_limit, require_limit, selected};
 use super::names::Names;
+use super::part::Part;
+use super::parts;
 use super::stage::{Step, Walk};
+use super::total::{self, Partial};
 use crate::kernel::{
-    Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Place, Pred, RegId, SharedId, Space,
-    Stmt, Ty, Value, Width,
+    Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Place, RegId, SharedId, Space, Stmt,
+    Ty, Value, Width,
 };
-use crate::schedule::{Launch, Schedule, Tail, Tiled, Variant, VariantKind};
+use crate::schedule::{Launch, Long, Schedule, Tiled, Variant, VariantKind};
 
 /// The kernels of all variants and the steps that select one.
 pub fn lower(
@@ -30,23 +35,94 @@ pub fn lower(
         let n_steps = host_steps(schedule, tiled, names);
         steps.extend(require_limit("steps of a block", n_steps, NARROW_COORDINATES));
     }
+    let host = Host { schedule, launch, names, module };
     let mut kernels = Vec::new();
     let mut arms = Vec::new();
-    for variant in &tiled.variants {
-        let kernel = module.kernels.len() + kernels.len();
-        let wide = wide_accesses(&schedule.program.statements[launch.statement], tiled, variant);
-        arms.push(Arm {
-            name: variant.kind.name().to_string(),
-            eligible: eligible(schedule, names, module, &wide),
-            steps: vec![HostStep::Launch { kernel, blocks: blocks.clone() }],
-        });
-        kernels.push(Lowering::new(schedule, launch, tiled, variant, names).kernel());
+    let partial = Partial::of(schedule, launch, names, module);
+    if let (Some(long), Some(partial)) = (&tiled.long, &partial) {
+        arms.push(host.long(&long.tiled, partial, &mut kernels));
     }
-    match arms.len() {
-        1 => steps.extend(arms.remove(0).steps),
-        _ => steps.push(HostStep::Select(arms)),
-    }
+    arms.extend(host.variants(tiled, (&blocks, None), &mut kernels));
+    steps.extend(selected(arms));
     (kernels, steps)
+}
+
+/// The parts of a contraction.
+pub fn parts(schedule: &Schedule, long: &Long, names: &Names) -> parts::Parts {
+    let n_blocks = grid::blocks(schedule, &grid::digits(&long.tiled, names), names);
+    parts::Parts::new(&long.parts, host_steps(schedule, &long.tiled, names), n_blocks)
+}
+
+/// What the arms are made of.
+struct Host<'p> {
+    schedule: &'p Schedule,
+    launch: &'p Launch,
+    names: &'p Names,
+    module: &'p Module,
+}
+
+impl Host<'_> {
+    /// The arm in parts.
+    fn long(&self, tiled: &Tiled, partial: &Partial, kernels: &mut Vec<Kernel>) -> Arm {
+        let Host { schedule, launch, names, module } = *self;
+        let blocks = partial.parts.all_blocks();
+        let arms = self.variants(tiled, (&blocks, Some(partial)), kernels);
+        let mut steps: Vec<HostStep> = partial.parts.named().collect();
+        steps.extend(selected(arms));
+        steps.push(total::step(module.kernels.len() + kernels.len(), partial));
+        kernels.push(total::kernel(schedule, launch, names, partial));
+        Arm { name: "long".to_string(), eligible: partial.parts.eligible(module), steps }
+    }
+
+    /// An arm for each variant.
+    fn variants(
+        &self,
+        tiled: &Tiled,
+        (blocks, partial): (&HostExpr, Option<&Partial>),
+        kernels: &mut Vec<Kernel>,
+    ) -> Vec<Arm> {
+        let Host { schedule, launch, names, module } = *self;
+        let statement = &schedule.program.statements[launch.statement];
+        let mut arms = Vec::new();
+        for variant in &tiled.variants {
+            let kernel = module.kernels.len() + kernels.len();
+            let wide = wide_accesses(statement, tiled, variant);
+            arms.push(Arm {
+                name: variant.kind.name().to_string(),
+                eligible: self.eligible(&wide, partial),
+                steps: vec![HostStep::Launch { kernel, blocks: blocks.clone() }],
+            });
+            kernels.push(Lowering::new(schedule, launch, tiled, variant, names, partial).kernel());
+        }
+        arms
+    }
+
+    /// A wide access needs its address to be a multiple of 16 bytes: the buffer's start is, every
+    /// tile origin along the contiguous mode is a multiple of four, and so is every other stride
+    /// when the contiguous extent is. A temporary starts as well aligned as the workspace.
+    fn eligible(&self, wide: &[&Access], partial: Option<&Partial>) -> HostPred {
+        let Host { schedule, launch, names, module } = *self;
+        let target = schedule.program.statements[launch.statement].target.tensor;
+        let mut all = Vec::new();
+        for access in wide {
+            if let Some(mode) = access.modes.last() {
+                let extent = host_extent(&schedule.program, names, *mode);
+                let multiple = HostPred::MultipleOf(extent, 4);
+                if !all.contains(&multiple) {
+                    all.push(multiple);
+                }
+            }
+            let accessed = match partial {
+                Some(partial) if access.tensor == target => partial.sums,
+                Some(_) | None => buffer(access),
+            };
+            let aligned = HostPred::AlignedTo(module.memory_of(accessed), 16);
+            if !all.contains(&aligned) {
+                all.push(aligned);
+            }
+        }
+        HostPred::All(all)
+    }
 }
 
 fn host_steps(schedule: &Schedule, tiled: &Tiled, names: &Names) -> HostExpr {
@@ -79,27 +155,6 @@ fn wide_accesses<'s>(
     wide
 }
 
-/// A wide access needs its address to be a multiple of 16 bytes: the buffer's start is, every
-/// tile origin along the contiguous mode is a multiple of four, and so is every other stride when
-/// the contiguous extent is. A temporary starts as well aligned as the workspace.
-fn eligible(schedule: &Schedule, names: &Names, module: &Module, wide: &[&Access]) -> HostPred {
-    let mut all = Vec::new();
-    for access in wide {
-        if let Some(mode) = access.modes.last() {
-            let extent = host_extent(&schedule.program, names, *mode);
-            let multiple = HostPred::MultipleOf(extent, 4);
-            if !all.contains(&multiple) {
-                all.push(multiple);
-            }
-        }
-        let aligned = HostPred::AlignedTo(module.memory_of(buffer(access)), 16);
-        if !all.contains(&aligned) {
-            all.push(aligned);
-        }
-    }
-    HostPred::All(all)
-}
-
 struct Lowering<'p> {
     builder: Builder<'p>,
     schedule: &'p Schedule,
@@ -111,6 +166,8 @@ struct Lowering<'p> {
     /// factors are the same tensor.
     stems: [String; 2],
     target: Access,
+    /// Where a part's sums go; none where a block takes all steps.
+    partial: Option<&'p Partial>,
 }
 
 /// What the parts of a kernel share.
@@ -130,6 +187,7 @@ impl<'p> Lowering<'p> {
         tiled: &'p Tiled,
         variant: &'p Variant,
         names: &'p Names,
+        partial: Option<&'p Partial>,
     ) -> Lowering<'p> {
         let program = &schedule.program;
         let statement = &program.statements[launch.statement];
@@ -146,14 +204,17 @@ impl<'p> Lowering<'p> {
             stems: [left.to_string(), format!("{right}{again}")],
             factors,
             target: statement.target.clone(),
+            partial,
         }
     }
 
     fn kernel(mut self) -> Kernel {
         let tiled = self.tiled;
         let mut body = Vec::new();
+        let (target, n_steps) = ((&self.target, self.partial), self.n_steps());
+        let mut part = Part::bind(&mut self.builder, &mut body, target, n_steps);
         let digits = grid::digits(tiled, self.builder.names);
-        let origins = grid::bind(&mut self.builder, &mut body, &digits, Expr::Block);
+        let origins = grid::bind(&mut self.builder, &mut body, &digits, part.block.clone());
         for access in self.factors.iter().chain([&self.target]) {
             self.builder.bind_strides(&mut body, access);
         }
@@ -162,17 +223,19 @@ impl<'p> Lowering<'p> {
         let walks = self.walks(&mut body);
         let parts = self.parts(&mut body, tiles, &owned);
 
-        let n_steps = self.n_steps(&mut body);
-        self.load(&mut body, &walks, &origins, &n_steps, None);
+        part.end = self.builder.bind(&mut body, "n_steps", part.end);
+        let first = part.is_part().then(|| part.begin.clone());
+        self.load(&mut body, &walks, &origins, &part, (first, "first"));
         for walk in &walks {
             walk.store(&mut self.builder, &mut body, tiles, &Expr::u32(0), "first");
         }
         body.push(Stmt::Barrier);
-        self.mainloop(&mut body, &walks, &origins, &n_steps, &parts);
+        self.mainloop(&mut body, &walks, &origins, &part, &parts);
         let store = epilogue::Store {
             tiled,
             variant: self.variant,
             target: &self.target,
+            part: &part,
             origins: &origins,
             owned: &owned,
             acc: parts.acc,
@@ -191,9 +254,10 @@ impl<'p> Lowering<'p> {
             }
             VariantKind::Narrow => "Accesses of 4 bytes, for any extents and alignment.",
         };
+        let long = self.partial.map(|_| "long");
         let part = (self.tiled.variants.len() > 1).then(|| kind.name());
         Frame {
-            name: self.schedule.kernel_name(self.launch, part),
+            name: self.schedule.kernel_name(self.launch, long.into_iter().chain(part)),
             summary: summary.to_string(),
             block_threads: self.tiled.threads.block_threads(),
             min_blocks: self.tiled.min_blocks,
@@ -259,101 +323,22 @@ impl<'p> Lowering<'p> {
         self.builder.bind(body, &format!("{stem}_cell"), cell)
     }
 
-    /// Loads of the first step, or of the step after `step`.
+    /// Loads of a step; `None` is step 0. `suffix` ends the names.
     fn load(
         &mut self,
         body: &mut Vec<Stmt>,
         walks: &[Walk],
         origins: &[(ModeId, Expr)],
-        n_steps: &Expr,
-        step: Option<&Expr>,
+        part: &Part,
+        (step, suffix): (Option<Expr>, &'static str),
     ) {
-        let suffix = if step.is_some() { "next" } else { "first" };
-        let next = step.map(|step| step.clone().plus(Expr::u32(1)));
-        let next = next.map(|next| self.builder.bind(body, "next", next));
         let mut origins = origins.to_vec();
-        origins.extend(self.contracted_origins(body, next.as_ref(), suffix));
-        let exists = self.step_exists(next, n_steps);
+        origins.extend(self.contracted_origins(body, step.as_ref(), suffix));
+        let exists = self.step_exists(step, part);
         let step = Step { suffix, origins: &origins, exists };
         for walk in walks {
             walk.load(&mut self.builder, body, &step);
         }
-    }
-
-    /// A step past the last loads nothing. With a single predicated mode its own predicate says
-    /// so; otherwise the step's number does.
-    fn step_exists(&self, next: Option<Expr>, n_steps: &Expr) -> Option<Pred> {
-        let contracted = &self.tiled.contracted;
-        let told_by_predicate = contracted.tail == Tail::Predicated && contracted.outer.is_empty();
-        let never_empty = contracted.outer.is_empty();
-        match next {
-            _ if told_by_predicate => None,
-            Some(next) => Some(next.less(n_steps.clone())),
-            None if never_empty => None,
-            None => Some(Expr::u32(0).less(n_steps.clone())),
-        }
-    }
-
-    /// The origin of the contracted tile and the coordinates of the modes around it; `None` is
-    /// the first step, where all are zero.
-    fn contracted_origins(
-        &mut self,
-        body: &mut Vec<Stmt>,
-        step: Option<&Expr>,
-        suffix: &str,
-    ) -> Vec<(ModeId, Expr)> {
-        let contracted = &self.tiled.contracted;
-        let (Some(mode), Some(step)) = (contracted.mode, step) else {
-            return Vec::new();
-        };
-        let names = self.builder.names;
-        let stem = names.mode(mode).to_string();
-        let tile = Expr::named(&grid::tile_name(names, mode), contracted.tile);
-        let mut origins = Vec::new();
-        let mut rest = step.clone();
-        if !contracted.outer.is_empty() {
-            let tiles = self.tiles_of(mode, contracted.tile);
-            let tiles = self.builder.bind(body, &format!("{stem}_tiles_{suffix}"), tiles);
-            let at = rest.clone().modulo(tiles.clone()).times(tile);
-            origins.push((mode, self.builder.bind(body, &format!("{stem}_tile_{suffix}"), at)));
-            rest = self.builder.bind(body, &format!("above_{stem}_{suffix}"), rest.over(tiles));
-        } else {
-            let at = rest.clone().times(tile);
-            origins.push((mode, self.builder.bind(body, &format!("{stem}_tile_{suffix}"), at)));
-        }
-        for (position, outer) in contracted.outer.iter().enumerate().rev() {
-            let stem = names.mode(*outer).to_string();
-            let extent = self.builder.extent(*outer);
-            let at = if position == 0 { rest.clone() } else { rest.clone().modulo(extent.clone()) };
-            origins.push((*outer, self.builder.bind(body, &format!("{stem}_at_{suffix}"), at)));
-            if position > 0 {
-                let name = format!("above_{stem}_{suffix}");
-                rest = self.builder.bind(body, &name, rest.over(extent));
-            }
-        }
-        origins
-    }
-
-    fn tiles_of(&self, mode: ModeId, tile: u32) -> Expr {
-        let extent = self.builder.extent(mode);
-        match extent.as_const() {
-            Some(fixed) => Expr::u32(u32::try_from(fixed).unwrap_or(u32::MAX).div_ceil(tile)),
-            None => {
-                let name = grid::tile_name(self.builder.names, mode);
-                grid::ceil_div(&self.builder, extent, &name, tile)
-            }
-        }
-    }
-
-    fn n_steps(&mut self, body: &mut Vec<Stmt>) -> Expr {
-        let contracted = &self.tiled.contracted;
-        let tiles = match contracted.mode {
-            None => Expr::u32(1),
-            Some(mode) => self.tiles_of(mode, contracted.tile),
-        };
-        let outer = contracted.outer.iter();
-        let steps = outer.fold(tiles, |steps, mode| steps.times(self.builder.extent(*mode)));
-        self.builder.bind(body, "n_steps", steps)
     }
 
     fn mainloop(
@@ -361,7 +346,7 @@ impl<'p> Lowering<'p> {
         body: &mut Vec<Stmt>,
         walks: &[Walk],
         origins: &[(ModeId, Expr)],
-        n_steps: &Expr,
+        part: &Part,
         parts: &Parts,
     ) {
         if self.tiled.stages == 1 {
@@ -370,7 +355,9 @@ impl<'p> Lowering<'p> {
         }
         let step = self.builder.var("step", Ty::U32, false);
         let mut turn = Vec::new();
-        self.load(&mut turn, walks, origins, n_steps, Some(&Expr::Var(step)));
+        let next = Expr::Var(step).plus(Expr::u32(1));
+        let next = self.builder.bind(&mut turn, "next", next);
+        self.load(&mut turn, walks, origins, part, (Some(next), "next"));
         self.products(&mut turn, parts);
         let flipped = parts.stage.clone().xor(Expr::named("STAGE", self.tiled.stage_elems()));
         if let Expr::Var(stage) = parts.stage {
@@ -382,8 +369,8 @@ impl<'p> Lowering<'p> {
         turn.push(Stmt::Barrier);
         body.push(Stmt::For {
             var: step,
-            begin: Expr::u32(0),
-            end: n_steps.clone(),
+            begin: part.begin.clone(),
+            end: part.end.clone(),
             step: 1,
             unroll: false,
             body: turn,

@@ -2,12 +2,13 @@
 //! lane has an output, and the warps of its block take the parts in turn.
 
 use super::builder::{Builder, Frame, buffer, reg};
+use super::host::elems;
 use super::names::Names;
-use super::parts::Parts;
+use super::parts::{self, Parts};
 use crate::device::WARP_THREADS;
 use crate::kernel::{
-    BufferId, Expr, HostExpr, HostStep, Kernel, Place, Pred, Reg, SharedId, Space, Stmt, Ty, Value,
-    Width,
+    BufferId, Expr, HostExpr, HostStep, Kernel, Module, Place, Pred, Reg, SharedId, Space, Stmt,
+    Ty, Value, Width,
 };
 use crate::schedule::{Launch, Schedule};
 
@@ -25,6 +26,23 @@ pub struct Partial {
     pub sums: BufferId,
     /// How many outputs there are.
     pub n_outputs: HostExpr,
+}
+
+impl Partial {
+    /// Those of a launch, where its schedule has parts.
+    pub fn of(
+        schedule: &Schedule,
+        launch: &Launch,
+        names: &Names,
+        module: &Module,
+    ) -> Option<Partial> {
+        let target = schedule.program.statements[launch.statement].target.tensor;
+        Some(Partial {
+            parts: parts::of(schedule, launch, names)?,
+            sums: parts::buffer(module, names, target)?,
+            n_outputs: elems(module, BufferId(target.0)),
+        })
+    }
 }
 
 /// The launch of the kernel at this position.
