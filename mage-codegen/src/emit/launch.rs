@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use super::condition::{Wanted, condition};
 use super::device::unusual_case;
 use super::require::require;
-use super::value::{Names, constant, value};
+use super::value::{Names, constant, value, whole};
 use super::{expr, extents, oxide, workspace};
 use crate::kernel::walk;
 use crate::kernel::{Arm, HostExpr, HostStep, Kernel, Module, Ty};
@@ -96,7 +96,7 @@ fn steps(names: &mut Names<'_>, driver: Driver<'_>, steps: &[HostStep], end: End
                 quote!(if #when { return Ok(()); })
             }
             HostStep::Let { name, value: named } => {
-                let shown = value(names, named);
+                let shown = whole(names, named);
                 let name = names.fresh(name);
                 names.bind(named, name.clone());
                 quote!(let #name = #shown;)

@@ -147,9 +147,26 @@ pub fn constant(names: &Names<'_>, expr: &HostExpr) -> Option<u64> {
     }
 }
 
-/// The value. A product that nothing checked stops at the largest number instead of wrapping, so
-/// that it is above every limit that it is compared with.
+/// The value as a part of an expression: what would fall apart there is in parentheses.
 pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
+    let whole = whole(names, expr);
+    let is_open = names.bound(expr).is_none() && constant(names, expr).is_none();
+    match expr {
+        HostExpr::Sum(_) | HostExpr::Where(..) if is_open => quote!((#whole)),
+        HostExpr::Const(_)
+        | HostExpr::Extent(_)
+        | HostExpr::Product(_)
+        | HostExpr::CeilDiv(..)
+        | HostExpr::Sum(_)
+        | HostExpr::RoundUp(..)
+        | HostExpr::Max(..)
+        | HostExpr::Where(..) => whole,
+    }
+}
+
+/// The value where it stands alone. A product that nothing checked stops at the largest number
+/// instead of wrapping, so that it is above every limit that it is compared with.
+pub fn whole(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
     if let Some(number) = constant(names, expr) {
         return self::number(number);
     }
@@ -161,7 +178,7 @@ pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
         // Always bound.
         HostExpr::Extent(_) => TokenStream::new(),
         HostExpr::CeilDiv(inner, divisor) => {
-            let (inner, divisor) = (receiver(names, inner), value(names, divisor));
+            let (inner, divisor) = (receiver(names, inner), whole(names, divisor));
             quote!(#inner.div_ceil(#divisor))
         }
         HostExpr::Max(inner, least) => {
@@ -169,13 +186,13 @@ pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
             quote!(#inner.max(#least))
         }
         HostExpr::Where(when, inner) => {
-            let (when, inner) = (condition(names, when, Wanted::Holds), value(names, inner));
-            quote!((if #when { #inner } else { 0 }))
+            let (when, inner) = (condition(names, when, Wanted::Holds), whole(names, inner));
+            quote!(if #when { #inner } else { 0 })
         }
         // A part of the workspace, which was checked as a whole.
         HostExpr::Sum(terms) => {
             let terms = terms.iter().map(|term| value(names, term));
-            quote!((#(#terms)+*))
+            quote!(#(#terms)+*)
         }
         HostExpr::RoundUp(inner, multiple) => {
             let inner = receiver(names, inner);
@@ -184,10 +201,10 @@ pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
         }
         HostExpr::Product(factors) => match factors.split_first() {
             None => quote!(1),
-            Some((only, [])) => value(names, only),
+            Some((only, [])) => whole(names, only),
             Some((first, rest)) => {
                 let first = receiver(names, first);
-                let rest = rest.iter().map(|factor| value(names, factor));
+                let rest = rest.iter().map(|factor| whole(names, factor));
                 quote!(#first #(.saturating_mul(#rest))*)
             }
         },

@@ -4,6 +4,7 @@
 use mage_einsum::index::{Extent, ModeId};
 use mage_einsum::options::Options;
 
+use super::choose_deep::MOST_TERMS;
 use super::choose_tiled::Groups;
 use super::{Long, Parts, Tiled, Unit};
 use crate::device::Device;
@@ -17,9 +18,6 @@ const LEAST_TERMS: u32 = 512;
 
 /// Terms of a part are a multiple of these: a part has to outweigh what it writes.
 const PART_TERMS: u32 = 128;
-
-/// Most terms of one running sum (rule R15 of the semantics).
-const MOST_TERMS: u32 = 1 << 16;
 
 /// Blocks a multiprocessor: with 128 threads each they hide the latency of their loads.
 const SM_BLOCKS: u32 = 4;

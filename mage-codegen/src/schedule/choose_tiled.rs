@@ -6,6 +6,7 @@ use mage_einsum::index::{Access, Extent, ModeId, Program, Role, Statement};
 use mage_einsum::options::{Options, Tile};
 
 use super::choose::located;
+use super::choose_deep::{MOST_TERMS, choose_deep};
 use super::choose_long::choose_long;
 use super::choose_map::{TileShape, choose_map};
 use super::resources::staged_elems;
@@ -58,6 +59,19 @@ pub fn choose_tiled(
         return Err(refused(options, &why).into());
     }
     tiled.min_blocks = Resources::of(&tiled, device).residency.blocks.max(1);
+    match groups.n_terms() {
+        None => {
+            tiled.deep = choose_deep(&groups, &tiled, device).map(|mut deep| {
+                // Sums as long are rare: one kernel that can always run is enough for them.
+                deep.variants.retain(|variant| variant.kind == VariantKind::Narrow);
+                Box::new(deep)
+            });
+        }
+        Some(n_terms) if n_terms > u64::from(MOST_TERMS) => {
+            tiled = choose_deep(&groups, &tiled, device).unwrap_or(tiled);
+        }
+        Some(_) => {}
+    }
     tiled.long = choose_long(&groups, options, device).map(Box::new);
     let reasons = reasons(&groups, &tiled, options, device);
     Ok(Launch { statement: statement_idx, strategy: Strategy::Tiled(tiled), reasons })
@@ -188,7 +202,7 @@ impl<'p> Groups<'p> {
         Some(tiled)
     }
 
-    fn tiled(&self, shape: TileShape, threads: ThreadMap) -> Tiled {
+    pub(super) fn tiled(&self, shape: TileShape, threads: ThreadMap) -> Tiled {
         let row = self.side(self.row_factor, self.row, shape.sides[0], shape);
         let col = self.side(1 - self.row_factor, self.col, shape.sides[1], shape);
         let variants = self.variants(&row, &col, &threads, shape);
@@ -211,8 +225,19 @@ impl<'p> Groups<'p> {
             stages: self.stages(shape.contracted),
             min_blocks: 1,
             variants,
+            round_steps: None,
             long: None,
+            deep: None,
         }
+    }
+
+    /// Terms of an output, where the contracted extents are fixed.
+    fn n_terms(&self) -> Option<u64> {
+        let modes = self.statement.modes_of(Role::Contracted);
+        modes.into_iter().try_fold(1_u64, |product, mode| match self.program.mode(mode).extent {
+            Extent::Fixed(extent) => Some(product.saturating_mul(u64::from(extent))),
+            Extent::Runtime => None,
+        })
     }
 
     /// Two stages, unless the contracted modes are known to fit one step.

@@ -11,6 +11,7 @@ mod reduction;
 mod choose;
 mod choose_tiled;
 mod choose_long;
+mod choose_deep;
 mod choose_map;
 mod choose_transpose;
 mod choose_reduction;

@@ -83,28 +83,31 @@ impl Nest<'_> {
         self.open(&line);
     }
 
-    /// The mapping in parts, where there is one, before the one for all extents.
+    /// The mappings in parts and in rounds, where there are any, before the one for all extents.
     fn contraction(&mut self, statement: &Statement, tiled: &Tiled) {
-        let Some(long) = &tiled.long else {
+        if tiled.long.is_none() && tiled.deep.is_none() {
             self.tiled(statement, tiled);
             return;
-        };
-        let Long { parts, tiled: long } = &**long;
-        for (words, tiled, parts) in
-            [(parts.words(), long, Some(parts)), ("all extents".to_string(), tiled, None)]
-        {
-            self.depth = 0;
-            self.line(&format!("for {words}"));
-            (self.base, self.depth) = (1, 1);
-            if let Some(parts) = parts {
-                self.open(&format!("grid    {} in {}", parts.unit.name(), parts.lengths()));
-            }
-            self.tiled(statement, tiled);
-            if parts.is_some() {
-                self.line("then  a second kernel adds the parts of each output in a fixed order");
-            }
         }
+        if let Some(Long { parts, tiled }) = tiled.long.as_deref() {
+            self.version(&parts.words());
+            self.open(&format!("grid    {} in {}", parts.unit.name(), parts.lengths()));
+            self.tiled(statement, tiled);
+            self.line("then  a second kernel adds the parts of each output in a fixed order");
+        }
+        if let Some(deep) = &tiled.deep {
+            let most = deep.round_steps.unwrap_or(0);
+            self.version(&format!("more than {most} steps"));
+            self.tiled(statement, deep);
+        }
+        self.version("all extents");
+        self.tiled(statement, tiled);
         (self.base, self.depth) = (0, 0);
+    }
+
+    fn version(&mut self, extents: &str) {
+        (self.base, self.depth) = (1, 0);
+        self.open(&format!("for {extents}"));
     }
 
     fn tiled(&mut self, statement: &Statement, tiled: &Tiled) {
@@ -116,6 +119,9 @@ impl Nest<'_> {
         }
         self.split("grid", tiled.row.mode, tiled.row.tile, tiled.row.tail);
         self.split("grid", tiled.col.mode, tiled.col.tile, tiled.col.tail);
+        if let Some(most) = tiled.round_steps {
+            self.open(&format!("serial  steps in rounds of {most}"));
+        }
         for mode in &tiled.contracted.outer {
             let line = format!("serial  {} one by one", self.name(*mode));
             self.open(&line);

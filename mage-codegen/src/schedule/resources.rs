@@ -31,6 +31,9 @@ impl Resources {
     pub fn of(tiled: &Tiled, device: &Device) -> Resources {
         let sides = [tiled.row.tile, tiled.col.tile];
         let registers = Resources::registers(&tiled.threads, sides, tiled.contracted.tile);
+        // Beside the accumulators of a round those of all rounds.
+        let [rows, cols] = [0, 1].map(|direction| tiled.threads.thread_elems(direction));
+        let registers = registers + tiled.round_steps.map_or(0, |_| rows * cols);
         let threads = tiled.threads.block_threads();
         let shared_bytes = tiled.shared_bytes();
         let residency = device.capability.residency(threads, registers, shared_bytes);

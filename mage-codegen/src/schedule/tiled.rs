@@ -24,8 +24,13 @@ pub struct Tiled {
     pub min_blocks: u32,
     /// Wide before narrow; the last can always run.
     pub variants: Vec<Variant>,
+    /// Steps that are summed by themselves before they are added to the sums so far, so that no
+    /// running sum has more than 2^16 terms; none where no sum is as long.
+    pub round_steps: Option<u32>,
     /// The same in parts and with another tile, for long sums of few outputs.
     pub long: Option<Box<Long>>,
+    /// The same in rounds, for sums of more steps than one round has.
+    pub deep: Option<Box<Tiled>>,
 }
 
 /// A contraction whose steps are divided among blocks.

@@ -23,10 +23,11 @@ fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
         Strategy::PerOutput(per_output) => block_threads(schedule, per_output.block_threads),
         Strategy::Transpose(transpose) => verify_transpose(schedule, launch, transpose),
         Strategy::Reduction(reduction) => verify_reduction(schedule, launch, reduction),
-        Strategy::Tiled(tiled) => [Some(tiled), tiled.long.as_ref().map(|long| &long.tiled)]
-            .into_iter()
-            .flatten()
-            .try_for_each(|tiled| verify_tiled(schedule, launch, tiled)),
+        Strategy::Tiled(tiled) => {
+            let long = tiled.long.iter().map(|long| &long.tiled);
+            let mut versions = long.chain(tiled.deep.as_deref()).chain([tiled]);
+            versions.try_for_each(|tiled| verify_tiled(schedule, launch, tiled))
+        }
     }
 }
 

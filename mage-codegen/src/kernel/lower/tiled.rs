@@ -30,7 +30,9 @@ pub fn lower(
 ) -> (Vec<Kernel>, Vec<HostStep>) {
     let blocks = grid::blocks(schedule, &grid::digits(tiled, names), names);
     let mut steps: Vec<HostStep> = Vec::new();
-    steps.extend(grid_limit(schedule, launch, &blocks));
+    let smallest = tiled.deep.as_deref().unwrap_or(tiled);
+    let most_blocks = grid::blocks(schedule, &grid::digits(smallest, names), names);
+    steps.extend(grid_limit(schedule, launch, &most_blocks));
     if !tiled.contracted.outer.is_empty() {
         let n_steps = host_steps(schedule, tiled, names);
         steps.extend(require_limit("steps of a block", n_steps, NARROW_COORDINATES));
@@ -42,7 +44,17 @@ pub fn lower(
     if let (Some(long), Some(partial)) = (&tiled.long, &partial) {
         arms.push(host.long(&long.tiled, partial, &mut kernels));
     }
-    arms.extend(host.variants(tiled, (&blocks, None), &mut kernels));
+    if let Some(deep) = &tiled.deep {
+        let version = Version { name: Some("deep"), blocks: &most_blocks, partial: None };
+        let least = u64::from(deep.round_steps.unwrap_or(0)) + 1;
+        arms.push(Arm {
+            name: "deep".to_string(),
+            eligible: HostPred::AtLeast(host_steps(schedule, deep, names), least),
+            steps: selected(host.variants(deep, &version, &mut kernels)),
+        });
+    }
+    let version = Version { name: None, blocks: &blocks, partial: None };
+    arms.extend(host.variants(tiled, &version, &mut kernels));
     steps.extend(selected(arms));
     (kernels, steps)
 }
@@ -66,7 +78,8 @@ impl Host<'_> {
     fn long(&self, tiled: &Tiled, partial: &Partial, kernels: &mut Vec<Kernel>) -> Arm {
         let Host { schedule, launch, names, module } = *self;
         let blocks = partial.parts.all_blocks();
-        let arms = self.variants(tiled, (&blocks, Some(partial)), kernels);
+        let version = Version { name: Some("long"), blocks: &blocks, partial: Some(partial) };
+        let arms = self.variants(tiled, &version, kernels);
         let mut steps: Vec<HostStep> = partial.parts.named().collect();
         steps.extend(selected(arms));
         steps.push(total::step(module.kernels.len() + kernels.len(), partial));
@@ -78,7 +91,7 @@ impl Host<'_> {
     fn variants(
         &self,
         tiled: &Tiled,
-        (blocks, partial): (&HostExpr, Option<&Partial>),
+        version: &Version<'_>,
         kernels: &mut Vec<Kernel>,
     ) -> Vec<Arm> {
         let Host { schedule, launch, names, module } = *self;
@@ -89,10 +102,11 @@ impl Host<'_> {
             let wide = wide_accesses(statement, tiled, variant);
             arms.push(Arm {
                 name: variant.kind.name().to_string(),
-                eligible: self.eligible(&wide, partial),
-                steps: vec![HostStep::Launch { kernel, blocks: blocks.clone() }],
+                eligible: self.eligible(&wide, version.partial),
+                steps: vec![HostStep::Launch { kernel, blocks: version.blocks.clone() }],
             });
-            kernels.push(Lowering::new(schedule, launch, tiled, variant, names, partial).kernel());
+            let lowering = Lowering::new(schedule, launch, (tiled, variant), names, version);
+            kernels.push(lowering.kernel());
         }
         arms
     }
@@ -155,6 +169,17 @@ fn wide_accesses<'s>(
     wide
 }
 
+/// Which of the kernels of a contraction.
+#[derive(Clone, Copy)]
+struct Version<'p> {
+    /// What its name adds.
+    name: Option<&'static str>,
+    /// The blocks of its grid.
+    blocks: &'p HostExpr,
+    /// Where a part's sums go; none where a block takes all steps.
+    partial: Option<&'p Partial>,
+}
+
 struct Lowering<'p> {
     builder: Builder<'p>,
     schedule: &'p Schedule,
@@ -166,15 +191,17 @@ struct Lowering<'p> {
     /// factors are the same tensor.
     stems: [String; 2],
     target: Access,
-    /// Where a part's sums go; none where a block takes all steps.
-    partial: Option<&'p Partial>,
+    version: Version<'p>,
 }
 
 /// What the parts of a kernel share.
 struct Parts {
     tiles: SharedId,
     stage: Expr,
+    /// The running sums, those of a round where there are rounds.
     acc: RegId,
+    /// The sums of all rounds: the running sums where there are none.
+    sums: RegId,
     fragments: [RegId; 2],
     /// The thread's place in a stage, one a side.
     cells: [Expr; 2],
@@ -184,10 +211,9 @@ impl<'p> Lowering<'p> {
     fn new(
         schedule: &'p Schedule,
         launch: &'p Launch,
-        tiled: &'p Tiled,
-        variant: &'p Variant,
+        (tiled, variant): (&'p Tiled, &'p Variant),
         names: &'p Names,
-        partial: Option<&'p Partial>,
+        version: &Version<'p>,
     ) -> Lowering<'p> {
         let program = &schedule.program;
         let statement = &program.statements[launch.statement];
@@ -204,14 +230,14 @@ impl<'p> Lowering<'p> {
             stems: [left.to_string(), format!("{right}{again}")],
             factors,
             target: statement.target.clone(),
-            partial,
+            version: *version,
         }
     }
 
     fn kernel(mut self) -> Kernel {
         let tiled = self.tiled;
         let mut body = Vec::new();
-        let (target, n_steps) = ((&self.target, self.partial), self.n_steps());
+        let (target, n_steps) = ((&self.target, self.version.partial), self.n_steps());
         let mut part = Part::bind(&mut self.builder, &mut body, target, n_steps);
         let digits = grid::digits(tiled, self.builder.names);
         let origins = grid::bind(&mut self.builder, &mut body, &digits, part.block.clone());
@@ -224,8 +250,7 @@ impl<'p> Lowering<'p> {
         let parts = self.parts(&mut body, tiles, &owned);
 
         part.end = self.builder.bind(&mut body, "n_steps", part.end);
-        let first = part.is_part().then(|| part.begin.clone());
-        self.load(&mut body, &walks, &origins, &part, (first, "first"));
+        self.load(&mut body, &walks, &origins, &part, None);
         for walk in &walks {
             walk.store(&mut self.builder, &mut body, tiles, &Expr::u32(0), "first");
         }
@@ -238,7 +263,7 @@ impl<'p> Lowering<'p> {
             part: &part,
             origins: &origins,
             owned: &owned,
-            acc: parts.acc,
+            acc: parts.sums,
         };
         epilogue::store(&mut self.builder, &mut body, &store);
         let frame = self.frame();
@@ -254,11 +279,15 @@ impl<'p> Lowering<'p> {
             }
             VariantKind::Narrow => "Accesses of 4 bytes, for any extents and alignment.",
         };
-        let long = self.partial.map(|_| "long");
+        let how = match (self.version.partial, self.tiled.round_steps) {
+            (Some(_), _) => "A part of the steps a block. ",
+            (None, Some(_)) => "Steps in rounds, for long sums. ",
+            (None, None) => "",
+        };
         let part = (self.tiled.variants.len() > 1).then(|| kind.name());
         Frame {
-            name: self.schedule.kernel_name(self.launch, long.into_iter().chain(part)),
-            summary: summary.to_string(),
+            name: self.schedule.kernel_name(self.launch, self.version.name.into_iter().chain(part)),
+            summary: format!("{how}{summary}"),
             block_threads: self.tiled.threads.block_threads(),
             min_blocks: self.tiled.min_blocks,
         }
@@ -282,7 +311,12 @@ impl<'p> Lowering<'p> {
 
     fn parts(&mut self, body: &mut Vec<Stmt>, tiles: SharedId, owned: &epilogue::Owned) -> Parts {
         let map = &self.tiled.threads;
-        let acc = self.builder.registers("acc", map.thread_elems(0) * map.thread_elems(1));
+        let n_acc = map.thread_elems(0) * map.thread_elems(1);
+        let acc = self.builder.registers("acc", n_acc);
+        let sums = match self.tiled.round_steps {
+            None => acc,
+            Some(_) => self.builder.registers("sums", n_acc),
+        };
         let fragments = [0, 1].map(|direction| {
             let side = self.tiled.sides()[direction];
             let stem = &self.stems[side.factor];
@@ -290,11 +324,11 @@ impl<'p> Lowering<'p> {
         });
         let cells = [0, 1].map(|direction| self.cell(body, direction, owned));
         let stage = self.stage(body);
-        body.push(Stmt::Fill { reg: acc, value: 0.0 });
+        body.push(Stmt::Fill { reg: sums, value: 0.0 });
         for fragment in fragments {
             body.push(Stmt::Fill { reg: fragment, value: 0.0 });
         }
-        Parts { tiles, stage, acc, fragments, cells }
+        Parts { tiles, stage, acc, sums, fragments, cells }
     }
 
     /// Where the current stage begins: a variable that flips between two stages, or 0.
@@ -323,18 +357,20 @@ impl<'p> Lowering<'p> {
         self.builder.bind(body, &format!("{stem}_cell"), cell)
     }
 
-    /// Loads of a step; `None` is step 0. `suffix` ends the names.
+    /// Loads of the first step, or of the next one.
     fn load(
         &mut self,
         body: &mut Vec<Stmt>,
         walks: &[Walk],
         origins: &[(ModeId, Expr)],
         part: &Part,
-        (step, suffix): (Option<Expr>, &'static str),
+        next: Option<&Expr>,
     ) {
+        let suffix = if next.is_some() { "next" } else { "first" };
+        let first = part.is_part().then_some(&part.begin);
         let mut origins = origins.to_vec();
-        origins.extend(self.contracted_origins(body, step.as_ref(), suffix));
-        let exists = self.step_exists(step, part);
+        origins.extend(self.contracted_origins(body, next.or(first), suffix));
+        let exists = self.step_exists(next, part);
         let step = Step { suffix, origins: &origins, exists };
         for walk in walks {
             walk.load(&mut self.builder, body, &step);
@@ -357,7 +393,7 @@ impl<'p> Lowering<'p> {
         let mut turn = Vec::new();
         let next = Expr::Var(step).plus(Expr::u32(1));
         let next = self.builder.bind(&mut turn, "next", next);
-        self.load(&mut turn, walks, origins, part, (Some(next), "next"));
+        self.load(&mut turn, walks, origins, part, Some(&next));
         self.products(&mut turn, parts);
         let flipped = parts.stage.clone().xor(Expr::named("STAGE", self.tiled.stage_elems()));
         if let Expr::Var(stage) = parts.stage {
@@ -367,14 +403,7 @@ impl<'p> Lowering<'p> {
             walk.store(&mut self.builder, &mut turn, parts.tiles, &parts.stage, "next");
         }
         turn.push(Stmt::Barrier);
-        body.push(Stmt::For {
-            var: step,
-            begin: part.begin.clone(),
-            end: part.end.clone(),
-            step: 1,
-            unroll: false,
-            body: turn,
-        });
+        self.steps(body, (step, turn), part, parts);
     }
 
     /// `acc += row fragment * column fragment` for every contracted position of the stage.

@@ -2,23 +2,54 @@
 
 use mage_einsum::index::ModeId;
 
-use super::Lowering;
+use super::{Lowering, Parts};
+use crate::kernel::lower::builder::reg;
 use crate::kernel::lower::grid;
 use crate::kernel::lower::part::Part;
-use crate::kernel::{Expr, Pred, Stmt};
+use crate::kernel::{Expr, Pred, Stmt, Ty, Value, VarId};
 use crate::schedule::Tail;
 
 impl Lowering<'_> {
+    /// The loop over the steps of a block, in rounds where the schedule has any: the running sums
+    /// of each are added to those of all.
+    pub fn steps(
+        &mut self,
+        body: &mut Vec<Stmt>,
+        (step, turn): (VarId, Vec<Stmt>),
+        part: &Part,
+        parts: &Parts,
+    ) {
+        let (begin, end) = (part.begin.clone(), part.end.clone());
+        let Some(most) = self.tiled.round_steps else {
+            body.push(serial(step, [begin, end], 1, turn));
+            return;
+        };
+        let round = self.builder.var("round", Ty::U32, false);
+        let mut of_round = Vec::new();
+        let last = Expr::Var(round).plus(Expr::named("ROUND", most)).min(end.clone());
+        let last = self.builder.bind(&mut of_round, "round_end", last);
+        of_round.push(Stmt::Fill { reg: parts.acc, value: 0.0 });
+        of_round.push(serial(step, [Expr::Var(round), last], 1, turn));
+        let map = &self.tiled.threads;
+        let n_sums = map.thread_elems(0) * map.thread_elems(1);
+        self.builder.unrolled(&mut of_round, "sum", n_sums, |_, body, sum| {
+            let to = reg(parts.sums, sum.clone());
+            let value = Value::Add(to.clone(), reg(parts.acc, sum));
+            body.push(Stmt::Compute { to, value });
+        });
+        body.push(serial(round, [begin, end], most, of_round));
+    }
+
     /// A step past the last loads nothing. With a single predicated mode its own predicate says
     /// so; otherwise the step's number does.
-    pub fn step_exists(&self, step: Option<Expr>, part: &Part) -> Option<Pred> {
+    pub fn step_exists(&self, next: Option<&Expr>, part: &Part) -> Option<Pred> {
         let contracted = &self.tiled.contracted;
         let told_by_predicate = contracted.tail == Tail::Predicated && contracted.outer.is_empty();
         let never_empty = contracted.outer.is_empty();
-        match step {
+        match next {
             _ if told_by_predicate && !part.is_part() => None,
-            Some(step) => Some(step.less(part.end.clone())),
-            None if never_empty => None,
+            Some(next) => Some(next.clone().less(part.end.clone())),
+            None if never_empty || part.is_part() => None,
             None => Some(Expr::u32(0).less(part.end.clone())),
         }
     }
@@ -84,4 +115,8 @@ impl Lowering<'_> {
         let outer = contracted.outer.iter();
         outer.fold(tiles, |steps, mode| steps.times(self.builder.extent(*mode)))
     }
+}
+
+fn serial(var: VarId, [begin, end]: [Expr; 2], step: u32, body: Vec<Stmt>) -> Stmt {
+    Stmt::For { var, begin, end, step, unroll: false, body }
 }
