@@ -13,7 +13,7 @@ mod common;
 const FIXTURES: &str = include_str!("fixtures/einsum.txt");
 
 /// Elements of the output, S and Q of the test cases, the first elements and the last.
-fn told(output: &[f32]) -> String {
+fn told(output: &[f64]) -> String {
     let whole: Vec<i64> = output.iter().map(|value| *value as i64).collect();
     let weighted = whole.iter().enumerate().map(|(n, value)| (n as i64 % 97 + 1) * value);
     let mut numbers = vec![whole.len() as i64, whole.iter().sum(), weighted.sum()];

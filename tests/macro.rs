@@ -89,7 +89,7 @@ fn fixed_extents_are_not_asked_for() {
     let b = fill(Fill::Hash, 1, 9 * 5);
     let output = fixed::emulate(&fixed::Extents { i: 7, j: 5 }, &a, &b);
     let reference = fixed::reference(view(&[7, 9], &a), view(&[9, 5], &b)).unwrap();
-    assert_eq!(output, Ok(reference.to_f32().into_raw_vec_and_offset().0));
+    assert_eq!(output, Ok(reference.rounded_to::<f32>().into_raw_vec_and_offset().0));
     assert!(fixed::reference(view(&[7, 3], &a[..21]), view(&[3, 5], &b[..15])).is_err());
 }
 
@@ -122,6 +122,7 @@ fn another_source_is_refused() {
         options: total::OPTIONS,
         source_hash: "0000000000000000",
     };
-    let refusal = mage::support::emulate(&embedded, &[1, 1], &[&[1.0]]).unwrap_err();
+    let refusal =
+        mage::support::emulate::<f32, f32>(&embedded, &[1, 1], &[&[1.0]], &[]).unwrap_err();
     assert!(matches!(refusal, EmulateError::OtherSource { .. }), "{refusal}");
 }

@@ -32,7 +32,7 @@ const WRONG: [&[&str]; 31] = [
     &["check", "ik,kj->ij", "--tile", "1024"],
     &["check", "ik,kj->ij", "--name", "Matmul"],
     &["check", "ik,kj->ij", "--extents", "k=x"],
-    &["check", "ik,kj->ij", "--dtype", "f16"],
+    &["check", "ik,kj->ij", "--dtype", "i64"],
     &["check", "--spec", "no/such/file.spec"],
     &["explain", "ik,kj->ij", "i=3"],
     &["explain", "--code", "M9999"],

@@ -27,6 +27,7 @@ pub mod diagnostic;
 mod token;
 pub mod spec;
 pub mod options;
+pub mod dtype;
 pub mod notation;
 pub mod index;
 pub mod binding;

@@ -22,6 +22,10 @@ fn the_canonical_text() {
         ("extents = ()", ""),
         ("device = rtx4090", "device = rtx4090"),
         ("device = h200, dtype = f32", "device = h200"),
+        ("dtype = bf16, out = f32", "dtype = bf16, out = f32"),
+        ("out = f64, dtype = f64", "dtype = f64"),
+        ("accumulate = true,", "accumulate = true"),
+        ("accumulate = false", ""),
         ("ranks = (3,4 , 0)", "ranks = (3, 4, 0)"),
         ("ranks = 3", "ranks = (3)"),
         ("path = ((0,1), (1, 0),)", "path = ((0, 1), (1, 0))"),
@@ -74,7 +78,12 @@ fn mistakes() {
         ("path = (0, 1)", Code::BadOption, 8),
         ("path = ((0, 1), (0, 1, 2))", Code::BadOption, 16),
         ("path = ((0, -1))", Code::Expected, 12),
-        ("dtype = f16", Code::DtypeUnsupported, 8),
+        ("dtype = i64", Code::DtypeUnsupported, 8),
+        ("dtype = f16, out = tf32", Code::DtypeUnsupported, 19),
+        ("dtype = f16, out = bf16", Code::DtypeUnsupported, 19),
+        ("out = f64", Code::DtypeUnsupported, 6),
+        ("out = 4", Code::BadOption, 6),
+        ("accumulate = yes", Code::BadOption, 13),
         ("dtype = 3", Code::BadOption, 8),
         ("tile 64", Code::Expected, 5),
         ("tile =", Code::Expected, 6),
@@ -93,7 +102,7 @@ fn mistakes() {
 
 #[test]
 fn all_wrong_values_are_told() {
-    let found = codes(parse("tile = 0, nmae = x, dtype = f64"));
+    let found = codes(parse("tile = 0, nmae = x, dtype = i64"));
     assert_eq!(
         found,
         [(Code::BadTile, Some(7)), (Code::BadOption, Some(10)), (Code::DtypeUnsupported, Some(28)),]
@@ -107,6 +116,6 @@ fn the_nearest_option_is_named() {
     assert_eq!(help("extent = 64"), "write `extents`");
     assert_eq!(
         help("quux = 64"),
-        "the options are: tile, name, extents, device, dtype, ranks, path"
+        "the options are: tile, name, extents, device, dtype, out, accumulate, ranks, path"
     );
 }

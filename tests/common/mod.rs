@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mage_codegen::emulate::{self, Arguments, Failure, Input, Run};
-use mage_codegen::kernel::{BufferUse, Module};
+use mage_codegen::kernel::{Buffer, BufferUse, Module};
 use mage_codegen::pipeline::{self, Levels};
+use mage_einsum::dtype::Dtype;
 use mage_einsum::fill::{self, Fill};
 use mage_einsum::oracle::{self, Evaluation};
 use mage_einsum::{spec, tolerance};
@@ -29,8 +30,10 @@ pub struct Case {
 pub struct Problem {
     /// One a label of the module.
     pub extents: Vec<u64>,
-    /// Row-major, in operand order.
-    pub operands: Vec<Vec<f32>>,
+    /// Row-major, in operand order; of the values that the element type has.
+    pub operands: Vec<Vec<f64>>,
+    /// What the output holds before; empty where the result is not added to it.
+    pub before: Vec<f64>,
     /// What the oracle says.
     pub evaluation: Evaluation,
 }
@@ -85,30 +88,36 @@ pub fn extents(text: &str) -> BTreeMap<String, u64> {
     pairs.map(|(label, extent)| (label.to_owned(), extent.parse().expect("a number"))).collect()
 }
 
-/// Operand `k` filled by `fills[k]` (the last one stands for all after it) under seed `k`.
+/// Operand `k` filled by `fills[k]` (the last one stands for all after it) under seed `k`; an
+/// output that is added to is one more of them.
 pub fn problem(levels: &Levels, extents: &BTreeMap<String, u64>, fills: &[Fill]) -> Problem {
-    let shapes = shapes(levels, extents);
-    let filled = shapes.iter().enumerate().map(|(position, shape)| {
+    let given = given(levels, extents);
+    let filled = given.iter().enumerate().map(|(position, (dtype, shape))| {
         let fill = fills[position.min(fills.len() - 1)];
-        fill::fill(fill, u32::try_from(position).expect("few operands"), shape.iter().product())
+        let seed = u32::try_from(position).expect("few operands");
+        fill::fill_as(*dtype, fill, seed, shape.iter().product())
     });
     problem_on(levels, extents, filled.collect())
 }
 
-/// The same on given operands.
+/// The same on given values.
 pub fn problem_on(
     levels: &Levels,
     extents: &BTreeMap<String, u64>,
-    operands: Vec<Vec<f32>>,
+    mut operands: Vec<Vec<f64>>,
 ) -> Problem {
-    let shapes = shapes(levels, extents);
-    let views: Vec<ArrayViewD<'_, f32>> = shapes
+    let given = given(levels, extents);
+    let views: Vec<ArrayViewD<'_, f64>> = given
         .iter()
         .zip(&operands)
-        .map(|(shape, data)| ArrayViewD::from_shape(IxDyn(shape), data).expect("the shape fits"))
+        .map(|((_, shape), data)| {
+            ArrayViewD::from_shape(IxDyn(shape), data).expect("the shape fits")
+        })
         .collect();
     let evaluation = oracle::evaluate(&levels.program, &views).expect("the shapes fit");
-    Problem { extents: label_extents(&levels.module, extents), operands, evaluation }
+    let before = if levels.program.accumulates() { operands.pop() } else { None };
+    let extents = label_extents(&levels.module, extents);
+    Problem { extents, operands, before: before.unwrap_or_default(), evaluation }
 }
 
 /// The extents in the order of the module's labels.
@@ -116,11 +125,13 @@ pub fn label_extents(module: &Module, extents: &BTreeMap<String, u64>) -> Vec<u6
     module.labels.iter().map(|label| extents[&label.name]).collect()
 }
 
-fn shapes(levels: &Levels, extents: &BTreeMap<String, u64>) -> Vec<Vec<usize>> {
+/// The type and the shape of what a run reads: the operands, and an output that is added to.
+fn given(levels: &Levels, extents: &BTreeMap<String, u64>) -> Vec<(Dtype, Vec<usize>)> {
     let extents = label_extents(&levels.module, extents);
     let extent = |label: &usize| usize::try_from(extents[*label]).expect("it fits memory");
-    let inputs = levels.module.buffers.iter().filter(|buffer| buffer.usage == BufferUse::Read);
-    inputs.map(|buffer| buffer.dims.iter().map(extent).collect()).collect()
+    let is_read = |buffer: &&Buffer| matches!(buffer.usage, BufferUse::Read | BufferUse::Update);
+    let read = levels.module.buffers.iter().filter(is_read);
+    read.map(|buffer| (buffer.dtype, buffer.dims.iter().map(extent).collect())).collect()
 }
 
 /// Runs the module in the emulator, with every buffer aligned to so many bytes and a workspace
@@ -153,6 +164,7 @@ pub fn emulate_in(
     let arguments = Arguments {
         extents: &problem.extents,
         inputs: &inputs,
+        output_before: &problem.before,
         output_len: problem.evaluation.values.len(),
         output_byte_alignment: byte_alignment,
         workspace_len,
@@ -162,19 +174,19 @@ pub fn emulate_in(
 }
 
 /// What is wrong with `got`, if anything.
-pub fn disagreement(got: &[f32], right: &Evaluation, agreement: Agreement) -> Option<String> {
+pub fn disagreement(got: &[f64], right: &Evaluation, agreement: Agreement) -> Option<String> {
     let comparison = tolerance::compare(got, right);
     match agreement {
         Agreement::WithinBound => (!comparison.passes()).then(|| format!("{comparison:?}")),
-        Agreement::Equal => unequal(got, &right.to_f32()),
+        Agreement::Equal => unequal(got, &right.rounded()),
     }
 }
 
-fn unequal(got: &[f32], right: &ArrayD<f32>) -> Option<String> {
+fn unequal(got: &[f64], right: &ArrayD<f64>) -> Option<String> {
     if got.len() != right.len() {
         return Some(format!("{} elements, not {}", got.len(), right.len()));
     }
-    let differs = |(got, right): &(&f32, &f32)| got != right && !(got.is_nan() && right.is_nan());
+    let differs = |(got, right): &(&f64, &f64)| got != right && !(got.is_nan() && right.is_nan());
     let wrong: Vec<usize> = got
         .iter()
         .zip(right)

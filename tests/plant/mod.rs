@@ -123,18 +123,22 @@ pub fn sides(value: Expr) -> [Expr; 2] {
     }
 }
 
-/// Exchanges row and column where `space` is accessed: `row * stride + column`.
+/// Exchanges row and column where `space` is accessed: `row * stride + column`, and what comes after.
 pub fn swap(module: &mut Module, space: Space) -> usize {
     let mut n_changed = 0;
-    each_access(module, space, |place, _| {
-        if let Expr::Binary(BinOp::Add, product, column) = &mut place.offset
-            && let Expr::Binary(BinOp::Mul, row, _) = &mut **product
-        {
-            std::mem::swap(row, column);
-            n_changed += 1;
-        }
-    });
+    each_access(module, space, |place, _| n_changed += usize::from(swapped(&mut place.offset)));
     n_changed
+}
+
+fn swapped(offset: &mut Expr) -> bool {
+    let Expr::Binary(BinOp::Add, left, column) = offset else { return false };
+    match &mut **left {
+        Expr::Binary(BinOp::Mul, row, _) => {
+            std::mem::swap(row, column);
+            true
+        }
+        sum => swapped(sum),
+    }
 }
 
 /// Takes the predicate off every access of `space`.
@@ -215,11 +219,14 @@ fn set_blocks(steps: &mut [HostStep], kernels: &[usize], n_blocks: u64) -> usize
     n_changed
 }
 
-/// Lets every variant run on anything, so that the first is taken.
-pub fn always_the_first_arm(module: &mut Module) -> usize {
+/// Lets the wide variant run on anything.
+pub fn always_wide(module: &mut Module) -> usize {
     each_arm(module, |arm| {
-        arm.eligible = HostPred::All(Vec::new());
-        1
+        let is_wide = arm.name == "wide";
+        if is_wide {
+            arm.eligible = HostPred::All(Vec::new());
+        }
+        usize::from(is_wide)
     })
 }
 

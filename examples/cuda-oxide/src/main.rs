@@ -3,6 +3,7 @@
 //! which is all that `cargo oxide run` passes on, it checks.
 
 mod kernels;
+mod memory;
 mod case;
 mod check;
 mod bench;

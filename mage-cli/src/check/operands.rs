@@ -3,7 +3,7 @@
 use mage_einsum::binding::Extents;
 use mage_einsum::diagnostic::{Code, Diagnostic, Diagnostics};
 use mage_einsum::fill::{self, Fill};
-use mage_einsum::index::{Program, TensorKind};
+use mage_einsum::index::{Program, TensorId, TensorKind};
 use mage_einsum::oracle::{self, Evaluation};
 use ndarray::ArrayD;
 
@@ -12,17 +12,19 @@ use crate::table;
 /// A check stays below this, so that a slip in an extent does not fill the machine.
 const MEMORY_LIMIT_BYTES: u128 = 8 << 30;
 
-/// The operand and the oracle's copy of it.
-const INPUT_ELEM_BYTES: u128 = 2 * 4;
+/// The operand and the oracle's copy of it, both in f64.
+const INPUT_ELEM_BYTES: u128 = 2 * 8;
 
-/// The emulator's f32 and its mark that the element was written; the oracle's value and sum of
+/// The emulator's f64 and its mark that the element was written; the oracle's value and sum of
 /// absolute products in f64, each also in the order in which it was summed.
-const OUTPUT_ELEM_BYTES: u128 = 4 + 1 + 2 * 2 * 8;
+const OUTPUT_ELEM_BYTES: u128 = 8 + 1 + 2 * 2 * 8;
 
 /// The operands in order.
 pub struct Operands {
-    /// Row-major.
-    pub arrays: Vec<ArrayD<f32>>,
+    /// Row-major; of the values that the element type has.
+    pub arrays: Vec<ArrayD<f64>>,
+    /// What the output holds before, where the result is added to it.
+    pub before: Option<ArrayD<f64>>,
 }
 
 /// Refuses extents that need more memory than a check takes.
@@ -49,21 +51,27 @@ pub fn affordable(program: &Program, extents: &Extents) -> Result<(), Diagnostic
 }
 
 impl Operands {
-    /// Operand k is filled with seed k.
+    /// Operand k is filled with seed k, and an output that is added to with the next one.
     pub fn filled(program: &Program, extents: &Extents, fill: Fill) -> Operands {
-        let inputs = program.tensors_of(TensorKind::Input);
-        let arrays = inputs.zip(0..).map(|((id, _), seed)| {
+        let filled = |(id, seed): (TensorId, u32)| {
             let shape = extents.shape(program, id);
-            let data = fill::fill(fill, seed, shape.iter().product());
+            let dtype = program.tensor(id).dtype;
+            let data = fill::fill_as(dtype, fill, seed, shape.iter().product());
             // The shape is the data's by construction; a scalar zero would be caught as wrong.
             ArrayD::from_shape_vec(shape, data).unwrap_or_default()
-        });
-        Operands { arrays: arrays.collect() }
+        };
+        let inputs = program.tensors_of(TensorKind::Input).map(|(id, _)| id);
+        let output = program.tensors_of(TensorKind::Output).map(|(id, _)| id);
+        let output = output.filter(|_| program.accumulates());
+        let mut arrays: Vec<ArrayD<f64>> = inputs.chain(output).zip(0..).map(filled).collect();
+        let before = if program.accumulates() { arrays.pop() } else { None };
+        Operands { arrays, before }
     }
 
     /// What the oracle says of them.
     pub fn evaluated(&self, program: &Program) -> Result<Evaluation, Diagnostics> {
-        let views: Vec<_> = self.arrays.iter().map(|array| array.view()).collect();
+        let views: Vec<_> =
+            self.arrays.iter().chain(&self.before).map(|array| array.view()).collect();
         oracle::evaluate(program, &views)
     }
 }

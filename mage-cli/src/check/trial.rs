@@ -66,9 +66,11 @@ pub fn tried(
         .map(|array| Input { data: array.as_slice().unwrap_or(&[]), byte_alignment })
         .collect();
     let output_len = evaluation.values.len();
+    let output_before = operands.before.as_ref().and_then(|array| array.as_slice());
     let arguments = Arguments {
         extents,
         inputs: &inputs,
+        output_before: output_before.unwrap_or(&[]),
         output_len,
         output_byte_alignment: byte_alignment,
         workspace_len: None,

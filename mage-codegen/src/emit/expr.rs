@@ -141,6 +141,7 @@ fn binary(scope: &Scope<'_>, op: BinOp, left: &Expr, right: &Expr) -> Printed {
         BinOp::Rem => (quote!(%), Strength::Product),
         BinOp::Xor => (quote!(^), Strength::Xor),
         BinOp::Min => return minimum(scope, left, right),
+        BinOp::SaturatingSub => return saturating_difference(scope, left, right),
     };
     let (left_needs, right_needs) = match op {
         // `a + (b + c)` may lose its parentheses: no part of a sum exceeds the whole.
@@ -148,7 +149,7 @@ fn binary(scope: &Scope<'_>, op: BinOp, left: &Expr, right: &Expr) -> Printed {
         BinOp::Add | BinOp::Sub => (Strength::Sum, Strength::Product),
         BinOp::Mul | BinOp::Div | BinOp::Rem => (Strength::Product, Strength::Cast),
         // Readers do not know how `^` mixes with arithmetic, so both sides stand alone.
-        BinOp::Xor | BinOp::Min => (Strength::Cast, Strength::Cast),
+        BinOp::Xor | BinOp::Min | BinOp::SaturatingSub => (Strength::Cast, Strength::Cast),
     };
     let left = printed(scope, left).at_least(left_needs).tokens;
     let right = printed(scope, right).at_least(right_needs);
@@ -162,6 +163,14 @@ fn binary(scope: &Scope<'_>, op: BinOp, left: &Expr, right: &Expr) -> Printed {
 
 fn is_sum(expr: &Expr) -> bool {
     matches!(expr, Expr::Binary(BinOp::Add, ..))
+}
+
+/// Unlike `u32::min`, cuda-oxide inlines it. As a method it would need a receiver with a type,
+/// which a plain number is not.
+fn saturating_difference(scope: &Scope<'_>, left: &Expr, right: &Expr) -> Printed {
+    let ty = ty(scope.kernel.ty(left));
+    let (left, right) = (expr(scope, left), expr(scope, right));
+    Printed::new(quote!(#ty::saturating_sub(#left, #right)), Strength::Atom)
 }
 
 /// Not `u32::min`, which cuda-oxide 29396b7f leaves as a call.

@@ -11,6 +11,7 @@ mod stmt;
 mod access;
 mod expr;
 mod quad;
+mod half;
 mod extents;
 mod workspace;
 mod error;

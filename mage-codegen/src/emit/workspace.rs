@@ -78,15 +78,17 @@ pub fn address(names: &Names<'_>, buffer: BufferId) -> TokenStream {
     let Some(first) = names.module.first_elem(buffer) else {
         return memory;
     };
+    let elem_bytes = names.module.buffers[buffer.0].dtype.size_bytes();
+    let elem_bytes = Literal::u64_unsuffixed(elem_bytes);
     match constant(names, first) {
         Some(0) => memory,
         Some(first) => {
             let first = Literal::u64_unsuffixed(first);
-            quote!((#memory + 4 * #first))
+            quote!((#memory + #elem_bytes * #first))
         }
         None => {
             let first = value(names, first);
-            quote!((#memory + 4 * #first as u64))
+            quote!((#memory + #elem_bytes * #first as u64))
         }
     }
 }

@@ -8,13 +8,13 @@ use super::global::{Contents, GlobalBuffer};
 use super::host::{Facts, elems_of, value};
 use super::workspace::{Part, Workspace};
 use super::{HostFailure, workspace_elems};
-use crate::kernel::{BufferId, BufferUse, Module};
+use crate::kernel::{BufferId, BufferUse, Module, REGION_ELEMS};
 
 /// An operand of the call.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
     /// The elements, row-major.
-    pub data: &'a [f32],
+    pub data: &'a [f64],
     /// Bytes that the emulated address is a multiple of: 16 normally, 4 for a view that starts
     /// anywhere.
     pub byte_alignment: u64,
@@ -27,6 +27,8 @@ pub struct Arguments<'a> {
     pub extents: &'a [u64],
     /// The operands in order.
     pub inputs: &'a [Input<'a>],
+    /// What the output buffer holds before: looked at only where the module adds to it.
+    pub output_before: &'a [f64],
     /// Elements of the output buffer.
     pub output_len: usize,
     /// Bytes that the output's emulated address is a multiple of.
@@ -49,12 +51,14 @@ pub(super) fn facts<'a>(
     }
     let extents = arguments.extents;
     let mut inputs = arguments.inputs.iter();
-    let of_buffer = |position: usize| -> (u64, u64) {
+    let mut of_buffer = |position: usize| -> (u64, u64) {
         match module.buffers[position].usage {
             BufferUse::Read => inputs
                 .next()
                 .map_or((0, 4), |input| (input.data.len() as u64, input.byte_alignment)),
-            BufferUse::Write => (arguments.output_len as u64, arguments.output_byte_alignment),
+            BufferUse::Write | BufferUse::Update => {
+                (arguments.output_len as u64, arguments.output_byte_alignment)
+            }
             BufferUse::Temp => (
                 elems_of(module, BufferId(position), extents).unwrap_or(u64::MAX),
                 arguments.workspace_byte_alignment,
@@ -66,7 +70,12 @@ pub(super) fn facts<'a>(
             }
         }
     };
-    let (lengths, byte_alignments) = (0..module.buffers.len()).map(of_buffer).unzip();
+    // Memory of a type is at least as aligned as the type.
+    let aligned = |position: usize| {
+        let (length, byte_alignment) = of_buffer(position);
+        (length, byte_alignment.max(module.buffers[position].dtype.size_bytes()))
+    };
+    let (lengths, byte_alignments) = (0..module.buffers.len()).map(aligned).unzip();
     Ok(Facts { module, extents, lengths, byte_alignments })
 }
 
@@ -96,6 +105,12 @@ pub(super) fn buffers<'a>(
                 let (data, written) = (vec![0.0; len], vec![false; len]);
                 (Contents::Write { data, written }, byte_alignment)
             }
+            BufferUse::Update => {
+                let mut data = arguments.output_before.to_vec();
+                data.resize(arguments.output_len, f64::NAN);
+                let written = vec![false; data.len()];
+                (Contents::Update { data, written }, byte_alignment)
+            }
             BufferUse::Temp => {
                 let first = facts.module.first_elem(BufferId(position));
                 let first = first.and_then(|first| value(facts.extents, first));
@@ -103,12 +118,14 @@ pub(super) fn buffers<'a>(
                 // What has no place lies beyond every workspace.
                 let first = first.unwrap_or(usize::MAX);
                 let part = Part { workspace: Rc::clone(workspace), temp: position, first };
-                let byte_alignment = if first.is_multiple_of(4) { byte_alignment } else { 4 };
+                let elem_bytes = buffer.dtype.size_bytes();
+                let whole = first.is_multiple_of(REGION_ELEMS as usize);
+                let byte_alignment = if whole { byte_alignment } else { elem_bytes };
                 (Contents::Temp { part, len: facts.lengths[position] }, byte_alignment)
             }
             BufferUse::Workspace => (Contents::Read(&[]), byte_alignment),
         };
-        GlobalBuffer::new(buffer.ident.clone(), byte_alignment, contents)
+        GlobalBuffer::new(buffer, byte_alignment, contents)
     };
     (0..facts.module.buffers.len()).map(buffer).collect()
 }

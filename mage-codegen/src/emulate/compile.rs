@@ -26,12 +26,15 @@ pub(super) fn compile(module: &Module, kernel: &Kernel) -> Program {
         registers: kernel
             .registers
             .iter()
-            .flat_map(|array| (0..array.elems).map(|at| format!("{}[{at}]", array.name)))
+            .flat_map(|array| {
+                let named = |at| (format!("{}[{at}]", array.name), array.dtype);
+                (0..array.elems).map(named)
+            })
             .collect(),
         shared: kernel
             .shared
             .iter()
-            .map(|array| (array.name.clone(), array.elems as usize))
+            .map(|array| (array.name.clone(), array.elems as usize, array.dtype))
             .collect(),
         vars: kernel.vars.iter().map(|var| var.name.clone()).collect(),
         body,
@@ -97,7 +100,9 @@ impl Compiler<'_> {
         Ok(match stmt {
             Stmt::Let { var, value } => self.set(*var, value, true)?,
             Stmt::Assign { var, value } => self.set(*var, value, false)?,
-            Stmt::Fill { reg, value } => Op::Fill { registers: self.array(*reg)?, value: *value },
+            Stmt::Fill { reg, value } => {
+                Op::Fill { registers: self.array(*reg)?, value: f64::from(*value) }
+            }
             Stmt::For { var, begin, end, step, unroll: _, body } => {
                 let var = self.var(*var)?;
                 if *step == 0 {

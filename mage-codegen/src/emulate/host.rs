@@ -32,7 +32,7 @@ impl<'a> Facts<'a> {
     ) -> Facts<'a> {
         let length = |position: usize| match module.buffers[position].usage {
             BufferUse::Workspace => workspace_elems(module, extents),
-            BufferUse::Read | BufferUse::Write | BufferUse::Temp => {
+            BufferUse::Read | BufferUse::Write | BufferUse::Update | BufferUse::Temp => {
                 elems_of(module, BufferId(position), extents)
             }
         };

@@ -263,6 +263,7 @@ pub(super) fn checked(op: BinOp, ty: Ty, left: u64, right: u64) -> Option<u64> {
     let value = match op {
         BinOp::Add => left.checked_add(right),
         BinOp::Sub => left.checked_sub(right),
+        BinOp::SaturatingSub => Some(left.saturating_sub(right)),
         BinOp::Mul => left.checked_mul(right),
         BinOp::Div => left.checked_div(right),
         BinOp::Rem => left.checked_rem(right),
@@ -286,6 +287,7 @@ pub(super) fn refusal(op: BinOp, ty: Ty, left: u64, right: u64) -> String {
         BinOp::Add => format!("{left} + {right} overflows {ty}"),
         BinOp::Mul => format!("{left} * {right} overflows {ty}"),
         BinOp::Sub => format!("{left} - {right} is below zero"),
+        BinOp::SaturatingSub => format!("saturating_sub({left}, {right}) does not fit {ty}"),
         BinOp::Div => format!("{left} / {right} divides by zero"),
         BinOp::Rem => format!("{left} % {right} divides by zero"),
         BinOp::Min => format!("min({left}, {right}) does not fit {ty}"),

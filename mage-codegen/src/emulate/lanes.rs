@@ -33,6 +33,9 @@ pub(super) fn binary(
             apply(left, right, mask, into, |a, b| a.checked_rem(b).map_or((0, 1), |c| (c, 0)))
         }
         (BinOp::Min, Ty::U32 | Ty::U64) => apply(left, right, mask, into, |a, b| (a.min(b), 0)),
+        (BinOp::SaturatingSub, Ty::U32 | Ty::U64) => {
+            apply(left, right, mask, into, |a, b| (a.saturating_sub(b), 0))
+        }
         (BinOp::Xor, Ty::U32 | Ty::U64) => apply(left, right, mask, into, |a, b| (a ^ b, 0)),
     };
     if bad == 0 {

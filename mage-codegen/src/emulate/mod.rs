@@ -37,8 +37,8 @@ pub use failure::{Failure, HostFailure, Trap};
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// The output, every element of which some thread wrote.
-    pub output: Vec<f32>,
+    /// The output, every element of which some thread wrote, rounded to the output's type.
+    pub output: Vec<f64>,
     /// What was launched, in order.
     pub launches: Vec<Launched>,
 }
@@ -144,9 +144,11 @@ pub fn count(module: &Module, sample: &Sample<'_>) -> Result<Counts, Failure> {
             let contents = match buffer.usage {
                 BufferUse::Read => Contents::ReadNothing(*len),
                 BufferUse::Write => Contents::WriteNothing(*len),
-                BufferUse::Temp | BufferUse::Workspace => Contents::KeepNothing(*len),
+                BufferUse::Update | BufferUse::Temp | BufferUse::Workspace => {
+                    Contents::KeepNothing(*len)
+                }
             };
-            GlobalBuffer::new(buffer.ident.clone(), *byte_alignment, contents)
+            GlobalBuffer::new(buffer, *byte_alignment, contents)
         })
         .collect();
     let program = compile(module, &module.kernels[planned.launched.kernel]);
@@ -188,7 +190,7 @@ fn output(
     module: &Module,
     planned: &[Planned],
     global: Vec<GlobalBuffer<'_>>,
-) -> Result<Vec<f32>, Trap> {
+) -> Result<Vec<f64>, Trap> {
     let kernel = planned.last().and_then(|last| module.kernels.get(last.launched.kernel));
     let never = |element: String| Trap {
         kernel: kernel.map_or_else(String::new, |kernel| kernel.name.clone()),

@@ -24,6 +24,8 @@ pub enum BinOp {
     Add,
     /// Difference; never below zero.
     Sub,
+    /// Difference, zero where it would be below.
+    SaturatingSub,
     /// Product.
     Mul,
     /// Quotient, rounded down; the divisor is never zero where it is reached.
@@ -143,6 +145,14 @@ impl Expr {
             Some(_) | None => self
                 .folded(&other, u64::checked_sub)
                 .unwrap_or_else(|| Expr::binary(BinOp::Sub, self, other)),
+        }
+    }
+
+    /// `self - other`, zero where that would be below.
+    pub fn saturating_minus(self, other: Expr) -> Expr {
+        match other.as_const() {
+            Some(0) => self,
+            Some(_) | None => Expr::binary(BinOp::SaturatingSub, self, other),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The module, its buffers and its kernels.
 
-use mage_einsum::index::{Dtype, Extent};
+use mage_einsum::dtype::Dtype;
+use mage_einsum::index::Extent;
 
 use super::{Expr, HostExpr, HostStep, Stmt, Ty, VarId};
 
@@ -69,6 +70,8 @@ pub enum BufferUse {
     Read,
     /// The caller's. Every element is written exactly once; what it held before is never read.
     Write,
+    /// The caller's. Every element is read once, by the thread that then writes it, once.
+    Update,
     /// A part of the workspace. One launch writes every element exactly once, later ones read it.
     Temp,
     /// The caller's memory for all temporaries; no kernel touches it but as one of them. It has
@@ -103,7 +106,8 @@ pub struct Region {
 /// aligned for four-wide accesses as the workspace.
 pub const REGION_ELEMS: u64 = 4;
 
-/// A row-major array in global memory.
+/// A row-major array in global memory. A load of an element widens it to the register's type,
+/// which holds it exactly; a store rounds to the nearest, of two the even one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Buffer {
     /// The tensor's name, for example `A`.
@@ -198,6 +202,16 @@ impl Workspace {
     }
 }
 
+impl BufferUse {
+    /// Whether a kernel's result is the caller's to read there.
+    pub fn is_output(self) -> bool {
+        match self {
+            BufferUse::Write | BufferUse::Update => true,
+            BufferUse::Read | BufferUse::Temp | BufferUse::Workspace => false,
+        }
+    }
+}
+
 impl Module {
     /// The buffers that the caller gives, in the order of `launch`: inputs, workspace, output.
     pub fn given(&self) -> impl Iterator<Item = (BufferId, &Buffer)> {
@@ -207,7 +221,8 @@ impl Module {
                 .filter(move |(_, buffer)| buffer.usage == usage)
                 .map(|(position, buffer)| (BufferId(position), buffer))
         };
-        of(BufferUse::Read).chain(of(BufferUse::Workspace)).chain(of(BufferUse::Write))
+        let written = of(BufferUse::Write).chain(of(BufferUse::Update));
+        of(BufferUse::Read).chain(of(BufferUse::Workspace)).chain(written)
     }
 
     /// The caller's buffer that holds a buffer: the workspace for a temporary, else itself.
@@ -227,7 +242,7 @@ impl Module {
 impl Kernel {
     /// Bytes of shared memory of one block.
     pub fn shared_bytes(&self) -> u64 {
-        self.shared.iter().map(|array| u64::from(array.elems) * 4).sum()
+        self.shared.iter().map(|array| u64::from(array.elems) * array.dtype.size_bytes()).sum()
     }
 
     /// The variable `id`.

@@ -5,7 +5,7 @@
 mod host;
 mod stmt;
 
-use mage_einsum::index::{Dtype, Extent};
+use mage_einsum::index::Extent;
 
 use super::walk::{self, Constant};
 use super::{BufferId, BufferUse, HostExpr, Kernel, Module};
@@ -44,13 +44,14 @@ fn buffer(module: &Module, id: BufferId) -> String {
     let labels = buffer.dims.iter().map(|label| module.labels[*label].name.clone());
     let parts = buffer.parts.iter().map(|parts| host::expr(module, parts));
     let dims: Vec<String> = parts.chain(labels).collect();
-    let (name, dims, dtype) = (&buffer.ident, dims.join(", "), dtype(buffer.dtype));
+    let (name, dims, dtype) = (&buffer.ident, dims.join(", "), buffer.dtype);
     let shown = |expr: Option<&HostExpr>| {
         expr.map_or_else(|| "?".to_string(), |expr| host::in_full(module, expr))
     };
     match buffer.usage {
         BufferUse::Read => format!("reads {name}: {dtype}[{dims}]"),
         BufferUse::Write => format!("writes {name}: {dtype}[{dims}]"),
+        BufferUse::Update => format!("adds to {name}: {dtype}[{dims}]"),
         BufferUse::Temp => {
             let first = shown(module.first_elem(id));
             format!("keeps {name}: {dtype}[{dims}] in the workspace from {first}")
@@ -77,19 +78,13 @@ fn print_kernel(out: &mut Lines, module: &Module, kernel: &Kernel) {
         out.line(1, &format!("const {name}: {} = {value}", stmt::ty(ty)));
     }
     for array in &kernel.shared {
-        out.line(1, &format!("shared {}: {}[{}]", array.name, dtype(array.dtype), array.elems));
+        out.line(1, &format!("shared {}: {}[{}]", array.name, array.dtype, array.elems));
     }
     for array in &kernel.registers {
-        out.line(1, &format!("reg {}: {}[{}]", array.name, dtype(array.dtype), array.elems));
+        out.line(1, &format!("reg {}: {}[{}]", array.name, array.dtype, array.elems));
     }
     out.line(0, "");
     stmt::body(out, 1, module, kernel, &kernel.body);
-}
-
-fn dtype(dtype: Dtype) -> &'static str {
-    match dtype {
-        Dtype::F32 => "f32",
-    }
 }
 
 /// Text under construction.

@@ -88,7 +88,10 @@ fn verify_kernel(module: &Module, kernel: &Kernel) -> Result<(), String> {
         host_expr(module, &param.value)?;
     }
     let directions = walk::buffers(kernel);
-    let is_other = |(id, way): &(BufferId, walk::Direction)| directions.get(id) != Some(way);
+    let is_other = |(id, way): &(BufferId, walk::Direction)| {
+        let is_updated = module.buffers.get(id.0).is_some_and(|b| b.usage == BufferUse::Update);
+        directions.get(id) != Some(way) && !is_updated
+    };
     if let Some((id, _)) = walk::accesses(kernel).into_iter().find(is_other) {
         return Err(format!("{id:?} is both read and written"));
     }

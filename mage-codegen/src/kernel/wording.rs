@@ -39,7 +39,7 @@ pub fn wording(module: &Module, error: &HostError) -> Vec<Piece> {
         ],
         HostError::SizeOverflow { buffer } => size_overflow(module, *buffer),
         HostError::LengthMismatch { buffer } => length_mismatch(module, *buffer),
-        HostError::WorkspaceTooShort { buffer, need } => workspace_too_short(*buffer, need),
+        HostError::WorkspaceTooShort { buffer, need } => workspace_too_short(module, *buffer, need),
         HostError::LaunchLimit { what, need, limit } => launch_limit(module, what, need, *limit),
     }
 }
@@ -56,14 +56,15 @@ pub fn code(error: &HostError) -> Code {
     }
 }
 
-fn workspace_too_short(buffer: BufferId, need: &HostExpr) -> Vec<Piece> {
+fn workspace_too_short(module: &Module, buffer: BufferId, need: &HostExpr) -> Vec<Piece> {
+    let elem_bytes = HostExpr::Const(elem_bytes(module, buffer));
     vec![
         text("the workspace has ".to_string()),
         Piece::Length(buffer),
         text(" elements but needs ".to_string()),
         Piece::Value(need.clone()),
         text(" (".to_string()),
-        Piece::Value(HostExpr::product([need.clone(), HostExpr::Const(4)])),
+        Piece::Value(HostExpr::product([need.clone(), elem_bytes])),
         text(" bytes)".to_string()),
     ]
 }
@@ -71,7 +72,8 @@ fn workspace_too_short(buffer: BufferId, need: &HostExpr) -> Vec<Piece> {
 fn size_overflow(module: &Module, buffer: BufferId) -> Vec<Piece> {
     let mut pieces = vec![text(format!("{} is too large: ", buffer_name(module, buffer)))];
     pieces.extend(extents_of(module, buffer));
-    pieces.push(text(" elements of 4 bytes, limit 9223372036854775807 bytes".to_string()));
+    let elem_bytes = elem_bytes(module, buffer);
+    pieces.push(text(format!(" elements of {elem_bytes} bytes, limit 9223372036854775807 bytes")));
     pieces
 }
 
@@ -152,10 +154,15 @@ fn buffer_name(module: &Module, buffer: BufferId) -> String {
 fn named(buffer: &Buffer) -> String {
     match buffer.usage {
         BufferUse::Read => format!("operand `{}`", buffer.name),
-        BufferUse::Write => format!("output `{}`", buffer.name),
+        BufferUse::Write | BufferUse::Update => format!("output `{}`", buffer.name),
         BufferUse::Temp => format!("temporary `{}`", buffer.name),
         BufferUse::Workspace => "the workspace".to_string(),
     }
+}
+
+/// Bytes of an element of a buffer.
+fn elem_bytes(module: &Module, buffer: BufferId) -> u64 {
+    module.buffers.get(buffer.0).map_or(4, |buffer| buffer.dtype.size_bytes())
 }
 
 fn dims_of(module: &Module, buffer: BufferId) -> &[usize] {

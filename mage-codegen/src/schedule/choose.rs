@@ -32,7 +32,7 @@ pub fn choose(program: &Program, options: &Options) -> Result<Schedule, Diagnost
     for (statement_idx, statement) in canonical.statements.iter().enumerate() {
         launches.push(choose_launch(&canonical, statement_idx, statement, options, device)?);
     }
-    let name = options.name.clone().unwrap_or_else(|| name(program, options.tile.as_ref()));
+    let name = options.name.clone().unwrap_or_else(|| name(program, options));
     Ok(Schedule { program: canonical, path, name, options: options.print(), device, launches })
 }
 

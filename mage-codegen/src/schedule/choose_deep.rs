@@ -6,8 +6,12 @@ use super::choose_tiled::Groups;
 use super::{Resources, Tiled};
 use crate::device::{Device, WARP_THREADS};
 
-/// Most terms of one running sum (rule R15 of the semantics).
+/// Most terms of a sum without another level (rule R15 of the semantics).
 pub const MOST_TERMS: u32 = 1 << 16;
+
+/// Terms of a round: what rounding may cost grows with the longer of the rounds and their number,
+/// and adding a round to the others costs next to nothing beside so many products.
+const ROUND_TERMS: u32 = 1 << 12;
 
 /// Most rows or columns of a block: two sets of accumulators leave room for no larger tile with as
 /// many threads.
@@ -18,14 +22,16 @@ pub fn choose_deep(groups: &Groups<'_>, plain: &Tiled, device: &Device) -> Optio
     let (channels, contracted) = (plain.batch.tile, plain.contracted.tile);
     let mut sides = plain.sides().map(|side| halved(side.tile));
     loop {
-        let shape = TileShape { channels, sides, contracted };
+        let shape = TileShape { channels, sides, contracted, dtype: plain.dtype };
         let mut tiled = groups.tiled(shape, choose_map(shape, device).ok()?);
-        tiled.round_steps = Some((MOST_TERMS / contracted).max(1));
+        tiled.round_steps = Some((ROUND_TERMS / contracted).max(1));
         let Resources { threads, registers, residency, .. } = Resources::of(&tiled, device);
         let capability = &device.capability;
         let limit = capability.sm_registers / threads.next_multiple_of(WARP_THREADS);
         if registers <= limit.min(capability.thread_registers) {
-            tiled.min_blocks = residency.blocks.max(1);
+            // Lanes that are no warps need more registers than the estimate says.
+            let ragged = tiled.threads.warp_lanes() != WARP_THREADS;
+            tiled.min_blocks = if ragged { 1 } else { residency.blocks.max(1) };
             return Some(tiled);
         }
         let larger = if sides[0] > sides[1] { 0 } else { 1 };

@@ -11,8 +11,8 @@ use super::choose_long::choose_long;
 use super::choose_map::{TileShape, choose_map};
 use super::resources::staged_elems;
 use super::{
-    Along, BatchTile, Contracted, Launch, Long, Reason, Resources, Side, Staging, Strategy, Tail,
-    ThreadMap, Tiled, Variant, VariantKind,
+    Along, BatchTile, Contracted, Deep, Launch, Long, Reason, Resources, Side, Staging, Strategy,
+    Tail, ThreadMap, Tiled, Variant, VariantKind,
 };
 use crate::device::{Device, SECTOR_BYTES};
 
@@ -64,7 +64,8 @@ pub fn choose_tiled(
             tiled.deep = choose_deep(&groups, &tiled, device).map(|mut deep| {
                 // Sums as long are rare: one kernel that can always run is enough for them.
                 deep.variants.retain(|variant| variant.kind == VariantKind::Narrow);
-                Box::new(deep)
+                let most_steps = MOST_TERMS / deep.contracted.tile;
+                Box::new(Deep { most_steps, tiled: deep })
             });
         }
         Some(n_terms) if n_terms > u64::from(MOST_TERMS) => {
@@ -113,6 +114,11 @@ impl<'p> Groups<'p> {
         self.statement.factors()[position]
     }
 
+    /// Operands' elements of a sector.
+    fn sector_elems(&self) -> u32 {
+        SECTOR_BYTES / self.program.operand_dtype().size_bytes() as u32
+    }
+
     /// The others of a role, in the order of the program.
     fn outer(&self, role: Role, tiled: Option<ModeId>) -> Vec<ModeId> {
         let modes = self.statement.modes_of(role);
@@ -120,7 +126,7 @@ impl<'p> Groups<'p> {
     }
 
     fn shape(&self, options: &Options, device: &Device) -> Result<TileShape, String> {
-        let channels = self.batch.map_or(1, |mode| self.shrunk(mode, SECTOR_BYTES / 4));
+        let channels = self.batch.map_or(1, |mode| self.shrunk(mode, self.sector_elems()));
         let default = if channels > 1 { DEFAULT_CHANNELS_SIDE } else { DEFAULT_SIDE };
         let (left, right, depth) = match &options.tile {
             None => {
@@ -131,17 +137,21 @@ impl<'p> Groups<'p> {
             Some(Tile::Triple { m, n, k }) => (m.get(), n.get(), Some(k.get())),
         };
         let sides = if self.row_factor == 0 { [left, right] } else { [right, left] };
+        let elem_bytes = self.program.accumulator().size_bytes();
+        let least_bytes =
+            |depth: u64| 2 * elem_bytes * depth * (u64::from(sides[0]) + u64::from(sides[1]));
         let too_large = |elems: u64| elems > u64::from(device.capability.static_shared_bytes);
         if too_large(u64::from(sides[0]) + u64::from(sides[1])) {
-            let bytes = 8 * (u64::from(sides[0]) + u64::from(sides[1]));
+            let bytes = least_bytes(1);
             let limit = device.capability.static_shared_bytes;
             return Err(format!("at least {bytes} bytes of shared memory, limit {limit}"));
         }
-        let shape = |contracted| TileShape { channels, sides, contracted };
+        let dtype = self.program.accumulator();
+        let shape = |contracted| TileShape { channels, sides, contracted, dtype };
         match (self.contracted, depth) {
             (None, _) => Ok(shape(1)),
             (Some(_), Some(depth)) if too_large(u64::from(depth)) => {
-                let bytes = 8 * u64::from(depth) * (u64::from(sides[0]) + u64::from(sides[1]));
+                let bytes = least_bytes(u64::from(depth));
                 let limit = device.capability.static_shared_bytes;
                 Err(format!("at least {bytes} bytes of shared memory, limit {limit}"))
             }
@@ -195,7 +205,8 @@ impl<'p> Groups<'p> {
     /// A mapping without channels in tiles of at most `side` rows and columns.
     pub(super) fn squares(&self, side: u32, device: &Device) -> Option<Tiled> {
         let sides = [self.row, self.col].map(|mode| self.shrunk(mode, side));
-        let shape = |contracted| TileShape { channels: 1, sides, contracted };
+        let dtype = self.program.accumulator();
+        let shape = |contracted| TileShape { channels: 1, sides, contracted, dtype };
         let shape = self.deepest(self.contracted?, &shape, device).ok()?;
         let mut tiled = self.tiled(shape, choose_map(shape, device).ok()?);
         tiled.min_blocks = Resources::of(&tiled, device).residency.blocks.max(1);
@@ -222,6 +233,7 @@ impl<'p> Groups<'p> {
                 outer: self.outer(Role::Batch, self.batch),
             },
             threads,
+            dtype: shape.dtype,
             stages: self.stages(shape.contracted),
             min_blocks: 1,
             variants,
@@ -323,8 +335,12 @@ impl<'p> Groups<'p> {
         if load_elems == [1, 1] && store_elems == 1 { vec![narrow] } else { vec![wide, narrow] }
     }
 
-    /// Whether the contiguous mode's extent can be a multiple of four.
+    /// Whether four elements fit an access and the contiguous mode's extent can be a multiple of
+    /// four.
     fn may_be_wide(&self, access: &Access) -> bool {
+        if self.program.tensor(access.tensor).dtype.size_bytes() > 4 {
+            return false;
+        }
         let Some(mode) = contiguous_mode(access) else {
             return false;
         };
@@ -375,7 +391,7 @@ fn reasons(groups: &Groups, tiled: &Tiled, options: &Options, device: &Device) -
             tiled.threads.thread_elems(0),
             tiled.threads.thread_elems(1),
             tiled.stages,
-            tiled.stage_elems() * 4,
+            tiled.stage_bytes(),
         ),
     ));
     reasons.push(reason(
@@ -394,7 +410,7 @@ fn reasons(groups: &Groups, tiled: &Tiled, options: &Options, device: &Device) -
             format!(
                 "`{}` is contiguous and in every operand: {} of them are a {SECTOR_BYTES}-byte sector",
                 name(mode),
-                SECTOR_BYTES / 4
+                groups.sector_elems()
             ),
         ));
     }

@@ -28,7 +28,7 @@ pub use resources::Resources;
 pub use strategy::{Launch, PerOutput, Reason, Schedule, Strategy};
 pub use thread_map::{Element, ThreadMap};
 pub use tiled::{
-    Along, BatchTile, Contracted, Long, Side, Staging, Tail, Tiled, Variant, VariantKind,
+    Along, BatchTile, Contracted, Deep, Long, Side, Staging, Tail, Tiled, Variant, VariantKind,
 };
 pub use transpose::{TileSide, Transpose};
 pub use verify::verify;

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
-    Along, Lanes, Launch, Long, PerOutput, Range, Reduction, Schedule, Side, Split, Strategy, Tail,
-    Tiled, Transpose, VariantKind,
+    Along, Deep, Lanes, Launch, Long, PerOutput, Range, Reduction, Schedule, Side, Split, Strategy,
+    Tail, Tiled, Transpose, VariantKind,
 };
 
 /// The whole schedule, as snapshots and `mage explain` show it.
@@ -95,10 +95,9 @@ impl Nest<'_> {
             self.tiled(statement, tiled);
             self.line("then  a second kernel adds the parts of each output in a fixed order");
         }
-        if let Some(deep) = &tiled.deep {
-            let most = deep.round_steps.unwrap_or(0);
-            self.version(&format!("more than {most} steps"));
-            self.tiled(statement, deep);
+        if let Some(Deep { most_steps, tiled }) = tiled.deep.as_deref() {
+            self.version(&format!("more than {most_steps} steps"));
+            self.tiled(statement, tiled);
         }
         self.version("all extents");
         self.tiled(statement, tiled);

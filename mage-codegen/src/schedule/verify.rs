@@ -25,7 +25,8 @@ fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
         Strategy::Reduction(reduction) => verify_reduction(schedule, launch, reduction),
         Strategy::Tiled(tiled) => {
             let long = tiled.long.iter().map(|long| &long.tiled);
-            let mut versions = long.chain(tiled.deep.as_deref()).chain([tiled]);
+            let deep = tiled.deep.iter().map(|deep| &deep.tiled);
+            let mut versions = long.chain(deep).chain([tiled]);
             versions.try_for_each(|tiled| verify_tiled(schedule, launch, tiled))
         }
     }

@@ -6,7 +6,8 @@ use mage_codegen::kernel::{
     Pred, Provenance, Reg, RegArray, RegId, SharedArray, SharedId, Space, Stmt, Ty, Value, Var,
     VarId, Width,
 };
-use mage_einsum::index::{Dtype, Extent};
+use mage_einsum::dtype::Dtype;
+use mage_einsum::index::Extent;
 
 /// A kernel under construction.
 pub struct Builder {
@@ -170,13 +171,14 @@ fn tensor_name(position: usize, last: usize) -> String {
 pub fn run_aligned(
     module: &Module,
     extents: &[u64],
-    inputs: &[Vec<f32>],
+    inputs: &[Vec<f64>],
     output_len: usize,
 ) -> Result<Run, Failure> {
     let inputs: Vec<Input> = inputs.iter().map(|data| Input { data, byte_alignment: 16 }).collect();
     let arguments = Arguments {
         extents,
         inputs: &inputs,
+        output_before: &[],
         output_len,
         output_byte_alignment: 16,
         workspace_len: None,

@@ -15,6 +15,7 @@ fn trap_of(module: &Module, byte_alignment: u64) -> Result<Trap, String> {
     let arguments = Arguments {
         extents: &[64],
         inputs: &inputs,
+        output_before: &[],
         output_len: 64,
         output_byte_alignment: byte_alignment,
         workspace_len: None,

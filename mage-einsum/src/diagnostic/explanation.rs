@@ -173,8 +173,10 @@ right: \"ik,kj->ij\", tile = (64, 64, 16)
 ";
 
 const DTYPE_UNSUPPORTED: &str = "\
-There are no kernels for this element type. Nothing is promoted, so the operands must be held in a
-type that has them.
+There are kernels for f16, bf16, f32 and f64. All operands have one type, `dtype`, and nothing is
+promoted. Sums of f16 and bf16 are accumulated in f32 and rounded once to the output, which has the
+operands' type unless `out = f32` keeps what was accumulated. Another output type would lose bits,
+or have more than there are to hold.
 
 wrong: \"ik,kj->ij\", dtype = i64
 right: \"ik,kj->ij\", dtype = f32

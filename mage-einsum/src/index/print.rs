@@ -40,7 +40,8 @@ pub fn print_line(program: &Program, statement: &Statement) -> String {
         [] => String::new(),
         reduced => format!("sum({}) ", names(program, reduced)),
     };
-    format!("{} = {sum}{}", access(program, &statement.target), factors.join(" * "))
+    let sign = if statement.accumulates { "+=" } else { "=" };
+    format!("{} {sign} {sum}{}", access(program, &statement.target), factors.join(" * "))
 }
 
 fn access(program: &Program, access: &Access) -> String {

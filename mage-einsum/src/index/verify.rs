@@ -93,6 +93,8 @@ fn statement(program: &Program, statement: &Statement, written: &[TensorId]) -> 
 
     let is_input = |tensor: TensorId| program.tensor(tensor).kind == TensorKind::Input;
     holds(!is_input(target.tensor), || "writes an input".to_owned())?;
+    let is_output = program.tensor(target.tensor).kind == TensorKind::Output;
+    holds(is_output || !statement.accumulates, || "adds to what is no output".to_owned())?;
     holds(!written.contains(&target.tensor), || "writes a tensor a second time".to_owned())?;
     holds(program.tensor(target.tensor).dims == target.modes, || {
         "the output's dimensions are not the target's modes".to_owned()

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mage_einsum::index::{Access, Dtype, Extent, ModeId, Program, TensorId};
+use mage_einsum::index::{Access, Extent, ModeId, Program, Statement, TensorId};
 
 use super::names::Names;
 use crate::kernel::walk;
 use crate::kernel::{
-    BufferId, Expr, HostExpr, Kernel, Param, Pred, Reg, RegArray, RegId, SharedArray, SharedId,
-    Stmt, Ty, Var, VarId,
+    BufferId, Expr, HostExpr, Kernel, Param, Place, Pred, Reg, RegArray, RegId, SharedArray,
+    SharedId, Space, Stmt, Ty, Value, Var, VarId, Width,
 };
 
 /// A kernel in the making.
@@ -40,6 +40,18 @@ pub struct Frame {
     pub block_threads: u32,
     /// Blocks a multiprocessor that registers are kept for.
     pub min_blocks: u32,
+}
+
+/// Registers on their way to the target of a statement.
+pub struct Write {
+    /// The first element, in elements from the target's start.
+    pub offset: Expr,
+    /// As many registers as the width has elements.
+    pub from: Vec<Reg>,
+    /// How many elements, in one access.
+    pub width: Width,
+    /// Where they exist.
+    pub when: Option<Pred>,
 }
 
 impl<'p> Builder<'p> {
@@ -140,17 +152,19 @@ impl<'p> Builder<'p> {
         thread
     }
 
-    /// A register array of f32.
+    /// A register array of the type that sums are accumulated in.
     pub fn registers(&mut self, name: &str, elems: u32) -> RegId {
         let name = self.unique(name);
-        self.registers.push(RegArray { name, elems, dtype: Dtype::F32 });
+        let dtype = self.program.accumulator();
+        self.registers.push(RegArray { name, elems, dtype });
         RegId(self.registers.len() - 1)
     }
 
-    /// A shared array of f32.
+    /// A shared array of the same type.
     pub fn shared(&mut self, name: &str, elems: u32) -> SharedId {
         let name = self.unique(name);
-        self.shared.push(SharedArray { name, elems, dtype: Dtype::F32 });
+        let dtype = self.program.accumulator();
+        self.shared.push(SharedArray { name, elems, dtype });
         SharedId(self.shared.len() - 1)
     }
 
@@ -217,6 +231,33 @@ impl<'p> Builder<'p> {
     /// The type of coordinates.
     pub fn coordinate_ty(&self) -> Ty {
         self.coordinate_ty
+    }
+
+    /// Writes registers to consecutive elements of a statement's target where they exist; where
+    /// the statement accumulates, what is there is added to them first.
+    pub fn write(&mut self, body: &mut Vec<Stmt>, target: &Access, write: Write) {
+        let Write { offset, from, width, when } = write;
+        let to = Place { space: Space::Global(buffer(target)), offset };
+        let writes = |statement: &&Statement| statement.target.tensor == target.tensor;
+        let statement = self.program.statements.iter().find(writes);
+        if !statement.is_some_and(|statement| statement.accumulates) {
+            body.push(Stmt::Store { to, from, width, when });
+            return;
+        }
+        let before = self.registers("before", width.elems());
+        let mut then = vec![
+            Stmt::Fill { reg: before, value: 0.0 },
+            Stmt::Load { to: reg(before, Expr::u32(0)), from: to.clone(), width, when: None },
+        ];
+        for (to, place) in from.iter().zip(0..) {
+            let value = Value::Add(to.clone(), reg(before, Expr::u32(place)));
+            then.push(Stmt::Compute { to: to.clone(), value });
+        }
+        then.push(Stmt::Store { to, from, width, when: None });
+        match when {
+            None => body.extend(then),
+            Some(when) => body.push(Stmt::If { when, then, otherwise: Vec::new() }),
+        }
     }
 
     /// A number in the type of coordinates.

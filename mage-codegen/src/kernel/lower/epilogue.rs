@@ -2,10 +2,10 @@
 
 use mage_einsum::index::{Access, ModeId};
 
-use super::builder::{Builder, all, reg};
+use super::builder::{Builder, Write, all, reg};
 use super::part::Part;
 use super::stage::position_in;
-use crate::kernel::{Expr, Place, Pred, RegId, Space, Stmt, Width};
+use crate::kernel::{Expr, Pred, RegId, Stmt, Width};
 use crate::schedule::{Tail, ThreadMap, Tiled, Variant};
 
 /// The thread's place in the tile.
@@ -163,18 +163,14 @@ fn store_row(
             at.extend(fixed.iter().cloned());
             at.push((col_mode, col.clone()));
             let offset = builder.offset(store.target, |mode| position_in(&at, mode));
-            let offset = first_place.clone().plus(offset);
             let row_start = register.times(Expr::u32(cols)).plus(first);
             let from = (0..elems)
                 .map(|next| reg(store.acc, row_start.clone().plus(Expr::u32(next))))
                 .collect();
             let predicated = store.tiled.col.tail == Tail::Predicated;
-            body.push(Stmt::Store {
-                to: Place { space: Space::Global(store.part.to), offset },
-                from,
-                width,
-                when: predicated.then(|| col.less(builder.extent(col_mode))),
-            });
+            let when = predicated.then(|| col.less(builder.extent(col_mode)));
+            let write = Write { offset, from, width, when };
+            store.part.write(builder, body, (store.target, first_place), write);
         });
     });
 }

@@ -110,6 +110,7 @@ fn buffers(schedule: &Schedule, names: &Names) -> Vec<Buffer> {
             usage: match tensor.kind {
                 index::TensorKind::Input => BufferUse::Read,
                 index::TensorKind::Temp => BufferUse::Temp,
+                index::TensorKind::Output if program.accumulates() => BufferUse::Update,
                 index::TensorKind::Output => BufferUse::Write,
             },
         })

@@ -3,14 +3,14 @@
 
 use mage_einsum::index::Access;
 
-use super::builder::{Builder, buffer};
+use super::builder::{Builder, Write, buffer};
 use super::total::Partial;
-use crate::kernel::{BufferId, Expr, Stmt, Ty};
+use crate::kernel::{BufferId, Expr, Place, Space, Stmt, Ty};
 
 /// A block's share of the sums, counted in what the schedule divides: terms or steps.
 pub struct Part {
     /// Where its sums go.
-    pub to: BufferId,
+    to: BufferId,
     /// The block's position among those of its part, 32 bits.
     pub block: Expr,
     /// The first term or step, in the type of coordinates.
@@ -48,6 +48,24 @@ impl Part {
     /// Whether the block has a part, and not all.
     pub fn is_part(&self) -> bool {
         self.at.is_some()
+    }
+
+    /// Writes sums: those of a part to their own place, others as the statement asks for. Offsets
+    /// are in the target, `first_place` is what [`Part::first_place`] gave.
+    pub fn write(
+        &self,
+        builder: &mut Builder<'_>,
+        body: &mut Vec<Stmt>,
+        (target, first_place): (&Access, &Expr),
+        write: Write,
+    ) {
+        if self.at.is_none() {
+            builder.write(body, target, write);
+            return;
+        }
+        let Write { offset, from, width, when } = write;
+        let to = Place { space: Space::Global(self.to), offset: first_place.clone().plus(offset) };
+        body.push(Stmt::Store { to, from, width, when });
     }
 
     /// Binds where the sums of the part begin, 64 bits; 0 for those of the output.

@@ -15,6 +15,7 @@ use super::names::Names;
 use super::part::Part;
 use super::parts::Parts;
 use super::term::{self, Factor, Point};
+use super::tiled::aligned_for_four;
 use super::total::{self, Partial};
 use crate::kernel::{
     Arm, BufferId, Expr, HostExpr, HostPred, HostStep, Kernel, Module, RegId, Stmt, Ty, VarId,
@@ -139,7 +140,7 @@ impl<'p> Host<'p> {
         }
     }
 
-    /// A wide access needs its address to be a multiple of 16 bytes: the buffer's start is, its
+    /// A wide access needs its address to be a multiple of its bytes: the buffer's start is, its
     /// position along the lanes' mode is a multiple of four, and so is every other stride when
     /// that mode's extent is.
     fn eligible(&self, kind: VariantKind, partial: Option<&Partial>) -> HostPred {
@@ -158,7 +159,7 @@ impl<'p> Host<'p> {
             wide.push(partial.map_or(buffer(target), |partial| partial.sums));
         }
         for access in wide {
-            let aligned = HostPred::AlignedTo(self.module.memory_of(access), 16);
+            let aligned = aligned_for_four(self.module, access);
             if !all.contains(&aligned) {
                 all.push(aligned);
             }
@@ -248,13 +249,7 @@ impl<'p> Sum<'p> {
         let name = self.schedule.kernel_name(self.launch, parts.into_iter().flatten());
         let threads = self.reduction.output_threads(self.split, self.kind);
         let range = self.split.range.words();
-        let accesses = match self.kind {
-            VariantKind::Wide => {
-                "Accesses of 16 bytes, for contiguous extents that are multiples of 4 in buffers \
-                 aligned to 16 bytes."
-            }
-            VariantKind::Narrow => "Accesses of 4 bytes, for any extents and alignment.",
-        };
+        let accesses = self.kind.accesses(self.schedule.program.operand_dtype());
         Frame {
             name,
             summary: format!("{threads} threads an output, for {range}. {accesses}"),

@@ -15,10 +15,10 @@ use super::parts;
 use super::stage::{Step, Walk};
 use super::total::{self, Partial};
 use crate::kernel::{
-    Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Place, RegId, SharedId, Space, Stmt,
-    Ty, Value, Width,
+    Arm, BufferId, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Place, RegId, SharedId,
+    Space, Stmt, Ty, Value, Width,
 };
-use crate::schedule::{Launch, Long, Schedule, Tiled, Variant, VariantKind};
+use crate::schedule::{Deep, Launch, Long, Schedule, Tiled, Variant};
 
 /// The kernels of all variants and the steps that select one.
 pub fn lower(
@@ -30,32 +30,25 @@ pub fn lower(
 ) -> (Vec<Kernel>, Vec<HostStep>) {
     let blocks = grid::blocks(schedule, &grid::digits(tiled, names), names);
     let mut steps: Vec<HostStep> = Vec::new();
-    let smallest = tiled.deep.as_deref().unwrap_or(tiled);
+    let smallest = tiled.deep.as_ref().map_or(tiled, |deep| &deep.tiled);
     let most_blocks = grid::blocks(schedule, &grid::digits(smallest, names), names);
-    steps.extend(grid_limit(schedule, launch, &most_blocks));
+    steps.extend(grid_limit(schedule, launch, &blocks));
+    if most_blocks != blocks {
+        steps.extend(grid_limit(schedule, launch, &most_blocks));
+    }
     if !tiled.contracted.outer.is_empty() {
         let n_steps = host_steps(schedule, tiled, names);
         steps.extend(require_limit("steps of a block", n_steps, NARROW_COORDINATES));
     }
     let host = Host { schedule, launch, names, module };
     let mut kernels = Vec::new();
-    let mut arms = Vec::new();
-    let partial = Partial::of(schedule, launch, names, module);
-    if let (Some(long), Some(partial)) = (&tiled.long, &partial) {
-        arms.push(host.long(&long.tiled, partial, &mut kernels));
-    }
-    if let Some(deep) = &tiled.deep {
-        let version = Version { name: Some("deep"), blocks: &most_blocks, partial: None };
-        let least = u64::from(deep.round_steps.unwrap_or(0)) + 1;
-        arms.push(Arm {
-            name: "deep".to_string(),
-            eligible: HostPred::AtLeast(host_steps(schedule, deep, names), least),
-            steps: selected(host.variants(deep, &version, &mut kernels)),
-        });
-    }
     let version = Version { name: None, blocks: &blocks, partial: None };
-    arms.extend(host.variants(tiled, &version, &mut kernels));
-    steps.extend(selected(arms));
+    let plain = host.variants(tiled, &version, &mut kernels);
+    let deep = tiled.deep.as_ref().map(|deep| host.deep(deep, &most_blocks, &mut kernels));
+    let partial = Partial::of(schedule, launch, names, module);
+    let long = tiled.long.as_ref().zip(partial);
+    let long = long.map(|(long, partial)| host.long(&long.tiled, &partial, &mut kernels));
+    steps.extend(selected(long.into_iter().chain(deep).chain(plain).collect()));
     (kernels, steps)
 }
 
@@ -85,6 +78,18 @@ impl Host<'_> {
         steps.push(total::step(module.kernels.len() + kernels.len(), partial));
         kernels.push(total::kernel(schedule, launch, names, partial));
         Arm { name: "long".to_string(), eligible: partial.parts.eligible(module), steps }
+    }
+
+    /// The arm in rounds.
+    fn deep(&self, deep: &Deep, blocks: &HostExpr, kernels: &mut Vec<Kernel>) -> Arm {
+        let Deep { most_steps, tiled } = deep;
+        let version = Version { name: Some("deep"), blocks, partial: None };
+        let n_steps = host_steps(self.schedule, tiled, self.names);
+        Arm {
+            name: "deep".to_string(),
+            eligible: HostPred::AtLeast(n_steps, u64::from(*most_steps) + 1),
+            steps: selected(self.variants(tiled, &version, kernels)),
+        }
     }
 
     /// An arm for each variant.
@@ -130,7 +135,7 @@ impl Host<'_> {
                 Some(partial) if access.tensor == target => partial.sums,
                 Some(_) | None => buffer(access),
             };
-            let aligned = HostPred::AlignedTo(module.memory_of(accessed), 16);
+            let aligned = aligned_for_four(module, accessed);
             if !all.contains(&aligned) {
                 all.push(aligned);
             }
@@ -178,6 +183,12 @@ struct Version<'p> {
     blocks: &'p HostExpr,
     /// Where a part's sums go; none where a block takes all steps.
     partial: Option<&'p Partial>,
+}
+
+/// The buffer starts where an access of four elements may.
+pub fn aligned_for_four(module: &Module, buffer: BufferId) -> HostPred {
+    let bytes = 4 * module.buffers[buffer.0].dtype.size_bytes();
+    HostPred::AlignedTo(module.memory_of(buffer), bytes)
 }
 
 struct Lowering<'p> {
@@ -272,22 +283,16 @@ impl<'p> Lowering<'p> {
 
     fn frame(&self) -> Frame {
         let kind = self.variant.kind;
-        let summary = match kind {
-            VariantKind::Wide => {
-                "Accesses of 16 bytes, for contiguous extents that are multiples of 4 in buffers \
-                 aligned to 16 bytes."
-            }
-            VariantKind::Narrow => "Accesses of 4 bytes, for any extents and alignment.",
-        };
         let how = match (self.version.partial, self.tiled.round_steps) {
             (Some(_), _) => "A part of the steps a block. ",
             (None, Some(_)) => "Steps in rounds, for long sums. ",
             (None, None) => "",
         };
+        let accesses = kind.accesses(self.schedule.program.operand_dtype());
         let part = (self.tiled.variants.len() > 1).then(|| kind.name());
         Frame {
             name: self.schedule.kernel_name(self.launch, self.version.name.into_iter().chain(part)),
-            summary: format!("{how}{summary}"),
+            summary: format!("{how}{accesses}"),
             block_threads: self.tiled.threads.block_threads(),
             min_blocks: self.tiled.min_blocks,
         }

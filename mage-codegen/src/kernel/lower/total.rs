@@ -1,7 +1,9 @@
 //! The second kernel of a sum in parts: adds the partial sums of each output in a fixed order. A
 //! lane has an output, and the warps of its block take the parts in turn.
 
-use super::builder::{Builder, Frame, buffer, reg};
+use mage_einsum::index::Access;
+
+use super::builder::{Builder, Frame, Write, reg};
 use super::host::elems;
 use super::names::Names;
 use super::parts::{self, Parts};
@@ -60,7 +62,7 @@ pub fn kernel(schedule: &Schedule, launch: &Launch, names: &Names, partial: &Par
     let mut body = Vec::new();
     let lane = total.sum_of_warps(&mut body);
     body.push(Stmt::Barrier);
-    total.store(&mut body, buffer(&schedule.program.statements[launch.statement].target), &lane);
+    total.store(&mut body, &schedule.program.statements[launch.statement].target, &lane);
     let frame = Frame {
         name: schedule.kernel_name(launch, ["long", "total"]),
         summary: format!("{WARPS} warps for {WARP_THREADS} outputs, whose parts they add up."),
@@ -142,7 +144,7 @@ impl Total<'_> {
     }
 
     /// The first warp adds up the sums of all warps, the first one's first.
-    fn store(&mut self, body: &mut Vec<Stmt>, target: BufferId, lane: &Lane) {
+    fn store(&mut self, body: &mut Vec<Stmt>, target: &Access, lane: &Lane) {
         let mut then = Vec::new();
         let [total, of_warp] = ["total", "of_warp"].map(|name| self.register(&mut then, name));
         let thread = lane.thread.clone();
@@ -156,12 +158,9 @@ impl Total<'_> {
             });
             turn.push(add(&total, of_warp));
         });
-        then.push(Stmt::Store {
-            to: Place { space: Space::Global(target), offset: lane.output.clone() },
-            from: vec![total],
-            width: Width::One,
-            when: None,
-        });
+        let offset = lane.output.clone();
+        let write = Write { offset, from: vec![total], width: Width::One, when: None };
+        self.builder.write(&mut then, target, write);
         let first_warp = lane.thread.clone().less(lanes());
         let exists = lane.output.clone().less(self.n_outputs.clone());
         let when = Pred::All(vec![first_warp, exists]);

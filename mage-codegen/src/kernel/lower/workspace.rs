@@ -2,8 +2,6 @@
 //! the caller, one after the other, each from a multiple of 16 bytes on. It comes after the
 //! buffers and before the host's checks.
 
-use mage_einsum::index::Dtype;
-
 use super::host::elems;
 use super::names::Names;
 use super::parts;
@@ -37,7 +35,7 @@ pub fn lay_out(schedule: &Schedule, names: &Names, module: &mut Module) {
             ident: names.parts()[target.0].clone(),
             parts: Some(parts.n_parts.clone()),
             dims: whole.dims.clone(),
-            dtype: Dtype::F32,
+            dtype: schedule.program.accumulator(),
             usage: BufferUse::Temp,
         });
         regions.push(Region { temp, first: HostExpr::sum(sizes.clone()) });
@@ -47,12 +45,13 @@ pub fn lay_out(schedule: &Schedule, names: &Names, module: &mut Module) {
         return;
     }
     let buffer = BufferId(module.buffers.len());
+    let dtype = module.buffers[regions[0].temp.0].dtype;
     module.buffers.push(Buffer {
         name: IDENT.to_string(),
         ident: IDENT.to_string(),
         parts: None,
         dims: Vec::new(),
-        dtype: Dtype::F32,
+        dtype,
         usage: BufferUse::Workspace,
     });
     let elems = HostExpr::sum(sizes);

@@ -60,7 +60,8 @@ fn a_sequence_takes_the_workspace_it_asks_for() {
     let operands: Vec<Vec<f32>> =
         (0..).zip(shapes).map(|(seed, [rows, cols])| fill(Fill::Hash, seed, rows * cols)).collect();
     let [a, b, c] = [0, 1, 2].map(|position| view(&shapes[position], &operands[position]));
-    let reference = chain::reference(a, b, c).unwrap().to_f32().into_raw_vec_and_offset().0;
+    let reference =
+        chain::reference(a, b, c).unwrap().rounded_to::<f32>().into_raw_vec_and_offset().0;
     let emulated = chain::emulate(&extents, &operands[0], &operands[1], &operands[2]).unwrap();
     assert_eq!(emulated, reference);
 

@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 
 use common::{Agreement, Case, Problem};
-use cuda_core::DeviceBuffer;
 use cuda_host::standin::{Order, set_order};
 use mage_codegen::emulate::{self, Failure};
 use mage_codegen::kernel::{BufferUse, Module, Workspace};
@@ -44,17 +43,17 @@ fn launch(
     emitted: &Emitted,
     problem: &Problem,
     length: Length,
-) -> Result<Vec<f32>, String> {
+) -> Result<Vec<f64>, String> {
     let device = Device::new().unwrap();
     let extra = |position: usize| usize::from(length == Length::Longer(position));
-    let upload = |(position, data): (usize, &Vec<f32>)| {
+    let lengthened = |(position, data): (usize, &Vec<f64>)| {
         let mut data = data.clone();
         data.resize(data.len() + extra(position), 0.0);
-        DeviceBuffer::from_host(&device.stream, &data).unwrap()
+        data
     };
-    let inputs: Vec<DeviceBuffer<f32>> = problem.operands.iter().enumerate().map(upload).collect();
-    let poison = vec![f32::NAN; problem.evaluation.values.len() + extra(inputs.len())];
-    let mut out = DeviceBuffer::from_host(&device.stream, &poison).unwrap();
+    let inputs: Vec<Vec<f64>> = problem.operands.iter().enumerate().map(lengthened).collect();
+    let mut out = problem.before.clone();
+    out.resize(problem.evaluation.values.len() + extra(inputs.len()), f64::NAN);
     let extents = problem.extents.iter().map(|extent| usize::try_from(*extent).unwrap());
     let extents: Vec<usize> = extents.collect();
     let elems = match length {
@@ -64,10 +63,8 @@ fn launch(
     let elems = elems(&case.levels.module, &problem.extents).unwrap_or(0);
     // Extents beyond a limit are refused before the workspace is looked at.
     let elems = usize::try_from(elems.min(1 << 20)).unwrap();
-    let poison = vec![f32::NAN; elems - usize::from(length == Length::ShortWorkspace)];
-    let mut workspace = DeviceBuffer::from_host(&device.stream, &poison).unwrap();
-    (emitted.launch)(&device, &extents, &inputs, &mut workspace, &mut out)?;
-    Ok(out.to_host_vec(&device.stream).unwrap())
+    let workspace = vec![f64::NAN; elems - usize::from(length == Length::ShortWorkspace)];
+    (emitted.launch)(&device, &extents, &inputs, &workspace, &out)
 }
 
 /// What is wrong with a problem's values, if anything, in any setting.
@@ -111,11 +108,22 @@ fn every_spec_in_both_orders() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
+/// A running sum of so many ones stops at 2^24.
+#[test]
+fn a_sum_of_ones_is_exact() {
+    let row_sums = emitted().into_iter().find(|(case, _)| case.name == "row_sums");
+    let (case, emitted) = row_sums.unwrap();
+    let extents = common::extents("i=1 j=33554432");
+    let problem = common::problem_on(&case.levels, &extents, vec![vec![1.0; 1 << 25]]);
+    assert_eq!(wrong(&case, emitted, &problem, Agreement::Equal), None);
+}
+
 /// What the host's steps say, as data, about the same call.
 fn refusal_of_steps(module: &Module, problem: &Problem, length: Length) -> String {
     let mut problem_there = Problem {
         extents: problem.extents.clone(),
         operands: problem.operands.clone(),
+        before: problem.before.clone(),
         evaluation: problem.evaluation.clone(),
     };
     if let Length::Longer(position) = length {

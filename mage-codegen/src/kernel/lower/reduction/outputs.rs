@@ -3,12 +3,12 @@
 use mage_einsum::index::ModeId;
 
 use super::{Sum, digits, stores_wide};
-use crate::kernel::lower::builder::reg;
+use crate::kernel::lower::builder::{Write, reg};
 use crate::kernel::lower::coordinates;
 use crate::kernel::lower::grid;
 use crate::kernel::lower::part::Part;
 use crate::kernel::lower::term::width;
-use crate::kernel::{Expr, Place, Pred, RegId, Space, Stmt};
+use crate::kernel::{Expr, Pred, RegId, Stmt};
 
 impl Sum<'_> {
     /// A tile of outputs for each block, whose warps share the terms.
@@ -73,17 +73,10 @@ impl Sum<'_> {
                 let origin = coordinates::of(builder, at, id);
                 if id == mode { origin.plus(store.clone().widen()) } else { origin }
             });
-            body.push(Stmt::Store {
-                to: Place {
-                    space: Space::Global(block.to),
-                    offset: first_place.clone().plus(offset),
-                },
-                from: (0..together)
-                    .map(|elem| reg(total, store.clone().plus(Expr::u32(elem))))
-                    .collect(),
-                width: width(together),
-                when: None,
-            });
+            let from = (0..together).map(|elem| reg(total, store.clone().plus(Expr::u32(elem))));
+            let from = from.collect();
+            let write = Write { offset, from, width: width(together), when: None };
+            block.write(builder, body, (&target, &first_place), write);
         });
     }
 }

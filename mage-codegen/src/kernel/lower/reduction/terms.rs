@@ -2,10 +2,10 @@
 
 use super::Sum;
 use crate::device::WARP_THREADS;
-use crate::kernel::lower::builder::{all, reg};
+use crate::kernel::lower::builder::{Write, all, reg};
 use crate::kernel::lower::coordinates;
 use crate::kernel::lower::part::Part;
-use crate::kernel::{Expr, Place, Pred, RegId, Space, Stmt, Width};
+use crate::kernel::{Expr, Pred, RegId, Stmt, Width};
 
 impl Sum<'_> {
     /// A warp, a part of one, or a whole block for each output.
@@ -82,15 +82,12 @@ impl Sum<'_> {
         &mut self,
         body: &mut Vec<Stmt>,
         block: &Part,
-        (output, from): (Expr, RegId),
+        (offset, from): (Expr, RegId),
         when: Option<Pred>,
     ) {
         let first = block.first_place(&mut self.builder, body, &self.target);
-        body.push(Stmt::Store {
-            to: Place { space: Space::Global(block.to), offset: first.plus(output) },
-            from: vec![reg(from, Expr::u32(0))],
-            width: Width::One,
-            when,
-        });
+        let from = vec![reg(from, Expr::u32(0))];
+        let write = Write { offset, from, width: Width::One, when };
+        block.write(&mut self.builder, body, (&self.target, &first), write);
     }
 }
