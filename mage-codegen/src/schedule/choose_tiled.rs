@@ -6,11 +6,13 @@ use mage_einsum::index::{Access, Extent, ModeId, Program, Role, Statement};
 use mage_einsum::options::{Options, Tile};
 
 use super::choose::located;
+use super::choose_deep::{MOST_TERMS, choose_deep};
+use super::choose_long::choose_long;
 use super::choose_map::{TileShape, choose_map};
 use super::resources::staged_elems;
 use super::{
-    Along, BatchTile, Contracted, Launch, Reason, Resources, Side, Staging, Strategy, Tail,
-    ThreadMap, Tiled, Variant, VariantKind,
+    Along, BatchTile, Contracted, Deep, Launch, Long, Reason, Resources, Side, Staging, Strategy,
+    Tail, ThreadMap, Tiled, Variant, VariantKind,
 };
 use crate::device::{Device, SECTOR_BYTES};
 
@@ -27,14 +29,14 @@ const DEPTHS: [u32; 5] = [16, 8, 4, 2, 1];
 const MOST_STAGED_ELEMS: u32 = 24;
 
 /// A factor's modes by what the tile does with them.
-struct Groups<'p> {
-    program: &'p Program,
+pub(super) struct Groups<'p> {
+    pub(super) program: &'p Program,
     statement: &'p Statement,
     row_factor: usize,
     row: ModeId,
     col: ModeId,
-    contracted: Option<ModeId>,
-    batch: Option<ModeId>,
+    pub(super) contracted: Option<ModeId>,
+    pub(super) batch: Option<ModeId>,
 }
 
 /// Chooses the tile of a statement with two factors and free modes on both sides.
@@ -57,6 +59,21 @@ pub fn choose_tiled(
         return Err(refused(options, &why).into());
     }
     tiled.min_blocks = Resources::of(&tiled, device).residency.blocks.max(1);
+    match groups.n_terms() {
+        None => {
+            tiled.deep = choose_deep(&groups, &tiled, device).map(|mut deep| {
+                // Sums as long are rare: one kernel that can always run is enough for them.
+                deep.variants.retain(|variant| variant.kind == VariantKind::Narrow);
+                let most_steps = MOST_TERMS / deep.contracted.tile;
+                Box::new(Deep { most_steps, tiled: deep })
+            });
+        }
+        Some(n_terms) if n_terms > u64::from(MOST_TERMS) => {
+            tiled = choose_deep(&groups, &tiled, device).unwrap_or(tiled);
+        }
+        Some(_) => {}
+    }
+    tiled.long = choose_long(&groups, options, device).map(Box::new);
     let reasons = reasons(&groups, &tiled, options, device);
     Ok(Launch { statement: statement_idx, strategy: Strategy::Tiled(tiled), reasons })
 }
@@ -185,7 +202,18 @@ impl<'p> Groups<'p> {
         Err(refusal)
     }
 
-    fn tiled(&self, shape: TileShape, threads: ThreadMap) -> Tiled {
+    /// A mapping without channels in tiles of at most `side` rows and columns.
+    pub(super) fn squares(&self, side: u32, device: &Device) -> Option<Tiled> {
+        let sides = [self.row, self.col].map(|mode| self.shrunk(mode, side));
+        let dtype = self.program.accumulator();
+        let shape = |contracted| TileShape { channels: 1, sides, contracted, dtype };
+        let shape = self.deepest(self.contracted?, &shape, device).ok()?;
+        let mut tiled = self.tiled(shape, choose_map(shape, device).ok()?);
+        tiled.min_blocks = Resources::of(&tiled, device).residency.blocks.max(1);
+        Some(tiled)
+    }
+
+    pub(super) fn tiled(&self, shape: TileShape, threads: ThreadMap) -> Tiled {
         let row = self.side(self.row_factor, self.row, shape.sides[0], shape);
         let col = self.side(1 - self.row_factor, self.col, shape.sides[1], shape);
         let variants = self.variants(&row, &col, &threads, shape);
@@ -209,7 +237,19 @@ impl<'p> Groups<'p> {
             stages: self.stages(shape.contracted),
             min_blocks: 1,
             variants,
+            round_steps: None,
+            long: None,
+            deep: None,
         }
+    }
+
+    /// Terms of an output, where the contracted extents are fixed.
+    fn n_terms(&self) -> Option<u64> {
+        let modes = self.statement.modes_of(Role::Contracted);
+        modes.into_iter().try_fold(1_u64, |product, mode| match self.program.mode(mode).extent {
+            Extent::Fixed(extent) => Some(product.saturating_mul(u64::from(extent))),
+            Extent::Runtime => None,
+        })
     }
 
     /// Two stages, unless the contracted modes are known to fit one step.
@@ -377,6 +417,13 @@ fn reasons(groups: &Groups, tiled: &Tiled, options: &Options, device: &Device) -
     for side in tiled.sides() {
         reasons.push(staging_reason(groups, tiled, side));
     }
+    reasons.extend(tiled.long.iter().map(|long| {
+        let Long { parts, tiled } = &**long;
+        reason(
+            format!("tile {}x{} for {}", tiled.row.tile, tiled.col.tile, parts.words()),
+            "one block a tile would leave multiprocessors idle for long".to_string(),
+        )
+    }));
     let resources = Resources::of(tiled, device);
     reasons.push(reason(
         format!("registers for {} blocks a multiprocessor", tiled.min_blocks),

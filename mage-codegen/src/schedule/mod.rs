@@ -6,9 +6,12 @@ mod strategy;
 mod tiled;
 mod thread_map;
 mod transpose;
+mod parts;
 mod reduction;
 mod choose;
 mod choose_tiled;
+mod choose_long;
+mod choose_deep;
 mod choose_map;
 mod choose_transpose;
 mod choose_reduction;
@@ -18,11 +21,14 @@ mod verify;
 mod print;
 
 pub use choose::choose;
+pub use parts::{Parts, Unit};
 pub use print::{nest, print};
 pub use reduction::{Lanes, Range, Reduction, Split};
 pub use resources::Resources;
 pub use strategy::{Launch, PerOutput, Reason, Schedule, Strategy};
 pub use thread_map::{Element, ThreadMap};
-pub use tiled::{Along, BatchTile, Contracted, Side, Staging, Tail, Tiled, Variant, VariantKind};
+pub use tiled::{
+    Along, BatchTile, Contracted, Deep, Long, Side, Staging, Tail, Tiled, Variant, VariantKind,
+};
 pub use transpose::{TileSide, Transpose};
 pub use verify::verify;

@@ -34,6 +34,10 @@ impl Resources {
         let sides = [tiled.row.tile, tiled.col.tile];
         let depth = tiled.contracted.tile;
         let registers = Resources::registers(&tiled.threads, sides, depth, tiled.dtype);
+        // Beside the accumulators of a round those of all rounds.
+        let [rows, cols] = [0, 1].map(|direction| tiled.threads.thread_elems(direction));
+        let of_rounds = rows * cols * register_words(tiled.dtype);
+        let registers = registers + tiled.round_steps.map_or(0, |_| of_rounds);
         let threads = tiled.threads.block_threads();
         let shared_bytes = tiled.shared_bytes();
         let residency = device.capability.residency(threads, registers, shared_bytes);
@@ -46,10 +50,14 @@ impl Resources {
         let [rows, cols] = [0, 1].map(|direction| map.thread_elems(direction));
         let staged: u32 = sides.iter().map(|side| staged_elems(map, *side, contracted_tile)).sum();
         let ragged = if map.warp_lanes() == WARP_THREADS { 0 } else { RAGGED_REGISTERS };
-        // A register has 32 bits.
-        let words = u32::from(dtype == Dtype::F64) + 1;
-        (rows * cols + rows + cols + staged) * words + ADDRESS_REGISTERS + ragged
+        let values = rows * cols + rows + cols + staged;
+        values * register_words(dtype) + ADDRESS_REGISTERS + ragged
     }
+}
+
+/// Registers of a value: one has 32 bits.
+fn register_words(dtype: Dtype) -> u32 {
+    u32::from(dtype == Dtype::F64) + 1
 }
 
 /// Elements of one factor that a thread holds while they are on their way to the next stage.

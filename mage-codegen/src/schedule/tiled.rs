@@ -4,7 +4,7 @@
 use mage_einsum::dtype::Dtype;
 use mage_einsum::index::ModeId;
 
-use super::ThreadMap;
+use super::{Parts, ThreadMap};
 
 /// A tile of a contraction of two factors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,31 @@ pub struct Tiled {
     pub min_blocks: u32,
     /// Wide before narrow; the last can always run.
     pub variants: Vec<Variant>,
+    /// Steps that are summed by themselves before they are added to the sums so far; none where no
+    /// sum has more than 2^16 terms.
+    pub round_steps: Option<u32>,
+    /// The same in parts and with another tile, for long sums of few outputs.
+    pub long: Option<Box<Long>>,
+    /// The same in rounds, for sums of more than 2^16 terms.
+    pub deep: Option<Box<Deep>>,
+}
+
+/// A contraction whose steps are summed in rounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deep {
+    /// It is for more steps than these.
+    pub most_steps: u32,
+    /// The tile of a block.
+    pub tiled: Tiled,
+}
+
+/// A contraction whose steps are divided among blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Long {
+    /// Which sums, and how they are divided.
+    pub parts: Parts,
+    /// The tile of a block.
+    pub tiled: Tiled,
 }
 
 /// The free modes of one factor.

@@ -24,11 +24,18 @@ fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
         Strategy::Transpose(transpose) => verify_transpose(schedule, launch, transpose),
         Strategy::Reduction(reduction) => verify_reduction(schedule, launch, reduction),
         Strategy::Tiled(tiled) => {
-            verify_modes(schedule, launch, &tiled_modes(tiled))?;
-            verify_stage(schedule, tiled)?;
-            verify_layout(tiled)
+            let long = tiled.long.iter().map(|long| &long.tiled);
+            let deep = tiled.deep.iter().map(|deep| &deep.tiled);
+            let mut versions = long.chain(deep).chain([tiled]);
+            versions.try_for_each(|tiled| verify_tiled(schedule, launch, tiled))
         }
     }
+}
+
+fn verify_tiled(schedule: &Schedule, launch: &Launch, tiled: &Tiled) -> Result<(), String> {
+    verify_modes(schedule, launch, &tiled_modes(tiled))?;
+    verify_stage(schedule, tiled)?;
+    verify_layout(tiled)
 }
 
 fn block_threads(schedule: &Schedule, threads: u32) -> Result<(), String> {
@@ -77,6 +84,11 @@ fn verify_reduction(
         for kind in &reduction.kinds {
             let lanes = reduction.output_lanes(split, *kind);
             let threads = reduction.output_threads(split, *kind);
+            if let Range::Long(parts) = split.range
+                && !parts.unit_len.is_multiple_of(Reduction::elems(*kind))
+            {
+                return Err(format!("a part of {} terms tears accesses apart", parts.unit_len));
+            }
             let whole = lanes.is_power_of_two() && threads.is_power_of_two();
             if !whole || !split.block_threads.is_multiple_of(WARP_THREADS) {
                 return Err(format!("{threads} threads an output, {lanes} outputs side by side"));
@@ -85,7 +97,7 @@ fn verify_reduction(
     }
     match reduction.splits.last().map(|split| split.range) {
         Some(Range::Many | Range::All) => Ok(()),
-        Some(Range::Short(_) | Range::Few(_)) | None => {
+        Some(Range::Long(_) | Range::Short(_) | Range::Few(_)) | None => {
             Err("the last split is not for everything else".to_string())
         }
     }

@@ -15,6 +15,9 @@ mod coordinates;
 mod term;
 mod transpose;
 mod reduction;
+mod parts;
+mod part;
+mod total;
 mod per_output;
 mod proof;
 
@@ -36,7 +39,7 @@ pub fn lower(schedule: &Schedule) -> Module {
         host: Vec::new(),
         kernels: Vec::new(),
     };
-    workspace::lay_out(&mut module);
+    workspace::lay_out(schedule, &names, &mut module);
     module.host = host::checks(schedule, &module);
     let mut launches = Vec::new();
     for launch in &schedule.launches {
@@ -102,6 +105,7 @@ fn buffers(schedule: &Schedule, names: &Names) -> Vec<Buffer> {
         .map(|(tensor, ident)| Buffer {
             name: tensor.name.clone(),
             ident: ident.clone(),
+            parts: None,
             dims: tensor.dims.iter().flat_map(|mode| names.labels_of(program, *mode)).collect(),
             dtype: tensor.dtype,
             layout: tensor.layout,

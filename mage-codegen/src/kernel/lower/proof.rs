@@ -29,9 +29,17 @@ pub fn of_workspace(module: &Module) -> Option<String> {
         .iter()
         .map(|region| format!("`{}`", module.buffers[region.temp.0].name))
         .collect();
+    let room = match (workspace.is_required(), workspace.has_parts()) {
+        (true, false) => "`launch` has checked that it is long enough",
+        (true, true) => {
+            "`launch` has checked that it is long enough for temporaries, and sums in parts only where \
+             it is for those, too"
+        }
+        (false, true | false) => "`launch` sums in parts only where it is long enough",
+    };
     Some(format!(
-        "The workspace holds {} side by side, and `launch` has checked that it is long enough; \
-         each is written whole by one launch and read by later ones of the same stream.",
+        "The workspace holds {} side by side, and {room}; each is written whole by one launch and \
+         read by later ones of the same stream.",
         temps.join(", ")
     ))
 }
@@ -81,6 +89,9 @@ fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<Str
          uses of each."
             .to_string(),
     );
+    if tiled.long.is_some() {
+        sentences.push(in_parts("steps"));
+    }
     let output = &program.tensor(statement.target.tensor).name;
     sentences.push(format!(
         "Each element of `{output}` belongs to one register of one thread of one block, which sums \
@@ -123,6 +134,9 @@ fn reduction_sentences(program: &Program, launch: &Launch, reduction: &Reduction
                 .to_string(),
         ),
     }
+    if reduction.parts().is_some() {
+        sentences.push(in_parts("terms"));
+    }
     sentences.extend([
         "Partial sums of warps go through shared memory, each cell written by one thread before the \
          barrier; one thread stores an output: no race."
@@ -133,6 +147,15 @@ fn reduction_sentences(program: &Program, launch: &Launch, reduction: &Reduction
             .to_string(),
     ]);
     sentences
+}
+
+/// Why a sum in parts has every term once.
+fn in_parts(unit: &str) -> String {
+    format!(
+        "In a sum in parts a block takes the {unit} from a multiple of `part_{unit}` on and below the \
+         next one, and has a place of its own among the partial sums, which a second kernel adds \
+         in a fixed order."
+    )
 }
 
 fn per_output_sentences(program: &Program, launch: &Launch) -> Vec<String> {

@@ -42,7 +42,7 @@ fn kernel(schedule: &Schedule, launch: &Launch, transpose: &Transpose, names: &N
     let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
     let mut builder = Builder::new(&schedule.program, names, Ty::U64, &modes);
     let mut body = Vec::new();
-    let origins = grid::bind(&mut builder, &mut body, &digits(transpose, names));
+    let origins = grid::bind(&mut builder, &mut body, &digits(transpose, names), Expr::Block);
     let factors = statement.factors();
     for access in factors.iter().copied().chain([&statement.target]) {
         builder.bind_strides(&mut body, access);
