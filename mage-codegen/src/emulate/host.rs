@@ -201,6 +201,9 @@ fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
         HostPred::Equal(left, right) => {
             Some(value(facts.extents, left)? == value(facts.extents, right)?)
         }
+        HostPred::NotAbove(left, right) => {
+            Some(value(facts.extents, left)? <= value(facts.extents, right)?)
+        }
         HostPred::LengthIs(buffer, expr) => {
             Some(*facts.lengths.get(buffer.0)? == value(facts.extents, expr)?)
         }

@@ -113,6 +113,8 @@ pub enum HostPred {
     IsZero(HostExpr),
     /// Both are equal.
     Equal(HostExpr, HostExpr),
+    /// The first is at most the second.
+    NotAbove(HostExpr, HostExpr),
     /// The buffer's element count is this.
     LengthIs(BufferId, HostExpr),
     /// The buffer's element count is this or more.

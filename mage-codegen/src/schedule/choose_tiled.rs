@@ -1,24 +1,21 @@
 //! Chooses the fields of a tiled contraction: which mode of each group is tiled, by how much, how
 //! each factor is staged, and which variants are made.
 
+use std::collections::BTreeSet;
+
 use mage_einsum::diagnostic::{Code, Diagnostic, Diagnostics};
 use mage_einsum::index::{Access, Extent, ModeId, Program, Role, Statement};
 use mage_einsum::options::{Options, Tile};
 
 use super::choose::located;
+use super::choose_family::{self, CHANNEL_TILES, Candidate, MATRIX_TILES};
 use super::choose_map::{TileShape, choose_map};
 use super::resources::staged_elems;
 use super::{
-    Along, BatchTile, Contracted, Launch, Reason, Resources, Side, Staging, Strategy, Tail,
-    ThreadMap, Tiled, Variant, VariantKind,
+    Along, BatchTile, Contracted, Family, Launch, Member, Reason, Resources, Side, Size, Staging,
+    Strategy, Tail, ThreadMap, Tiled, Variant, VariantKind,
 };
 use crate::device::{Device, SECTOR_BYTES};
-
-/// Rows and columns of a block without the option `tile`: 8x8 accumulators for 256 threads.
-const DEFAULT_SIDE: u32 = 128;
-
-/// The same for a tile of several channels, each of which has its own threads.
-const DEFAULT_CHANNELS_SIDE: u32 = 32;
 
 /// Depths of a stage, best first: the deeper, the fewer barriers an accumulation.
 const DEPTHS: [u32; 5] = [16, 8, 4, 2, 1];
@@ -48,17 +45,17 @@ pub fn choose_tiled(
     device: &'static Device,
 ) -> Result<Launch, Diagnostics> {
     let groups = Groups::of(program, &program.statements[statement_idx]);
-    let shape = groups.shape(options, device).map_err(|why| refused(options, &why))?;
-    let map = choose_map(shape, device).map_err(|why| refused(options, &why))?;
-    let mut tiled = groups.tiled(shape, map);
-    let limit = device.capability.static_shared_bytes;
-    if tiled.shared_bytes() > limit {
-        let why = format!("{} bytes of shared memory, limit {limit}", tiled.shared_bytes());
-        return Err(refused(options, &why).into());
+    let (mut made, mut refusal) = (Vec::new(), None);
+    for (candidate, depth) in groups.candidates(options) {
+        match groups.tile(candidate.sides, depth, device) {
+            Ok(tiled) => made.push((candidate, tiled)),
+            Err(why) => refusal = Some(why),
+        }
     }
-    tiled.min_blocks = Resources::of(&tiled, device).residency.blocks.max(1);
-    let reasons = reasons(&groups, &tiled, options, device);
-    Ok(Launch { statement: statement_idx, strategy: Strategy::Tiled(tiled), reasons })
+    let family = choose_family::family(made, &|tiled| groups.tiles(tiled), device);
+    let family = family.ok_or_else(|| refused(options, &refusal.unwrap_or_default()))?;
+    let reasons = reasons(&groups, &family, options, device);
+    Ok(Launch { statement: statement_idx, strategy: Strategy::Tiled(family), reasons })
 }
 
 fn refused(options: &Options, need: &str) -> Diagnostic {
@@ -103,41 +100,88 @@ impl<'p> Groups<'p> {
         modes.into_iter().filter(|mode| Some(*mode) != tiled).collect()
     }
 
-    fn shape(&self, options: &Options, device: &Device) -> Result<TileShape, String> {
-        let channels = self.batch.map_or(1, |mode| self.shrunk(mode, SECTOR_BYTES / 4));
-        let default = if channels > 1 { DEFAULT_CHANNELS_SIDE } else { DEFAULT_SIDE };
-        let (left, right, depth) = match &options.tile {
-            None => {
-                let [left, right] = self.left_right(default);
-                (left, right, None)
-            }
-            Some(Tile::Square(side)) => (side.get(), side.get(), None),
-            Some(Tile::Triple { m, n, k }) => (m.get(), n.get(), Some(k.get())),
+    /// The tiles to choose from, each with the depth that was asked for: the one of the option
+    /// `tile`, or a family.
+    fn candidates(&self, options: &Options) -> Vec<(Candidate, Option<u32>)> {
+        let asked = |left: u32, right: u32, depth| {
+            let sides = if self.row_factor == 0 { [left, right] } else { [right, left] };
+            vec![(Candidate { size: Size::Large, sides, cost: 1 }, depth)]
         };
-        let sides = if self.row_factor == 0 { [left, right] } else { [right, left] };
-        let too_large = |elems: u64| elems > u64::from(device.capability.static_shared_bytes);
-        if too_large(u64::from(sides[0]) + u64::from(sides[1])) {
-            let bytes = 8 * (u64::from(sides[0]) + u64::from(sides[1]));
-            let limit = device.capability.static_shared_bytes;
-            return Err(format!("at least {bytes} bytes of shared memory, limit {limit}"));
+        match &options.tile {
+            Some(Tile::Square(side)) => asked(side.get(), side.get(), None),
+            Some(Tile::Triple { m, n, k }) => asked(m.get(), n.get(), Some(k.get())),
+            None => {
+                let family: &[Candidate] =
+                    if self.channels() > 1 { &CHANNEL_TILES } else { &MATRIX_TILES };
+                let shrunk = |candidate: &Candidate| {
+                    let [rows, cols] = candidate.sides;
+                    [self.shrunk(self.row, rows), self.shrunk(self.col, cols)]
+                };
+                let sized =
+                    |candidate: &Candidate| Candidate { sides: shrunk(candidate), ..*candidate };
+                family.iter().map(|candidate| (sized(candidate), None)).collect()
+            }
+        }
+    }
+
+    fn channels(&self) -> u32 {
+        self.batch.map_or(1, |mode| self.shrunk(mode, SECTOR_BYTES / 4))
+    }
+
+    /// The tile of some rows and columns, or what it needs and the limit.
+    fn tile(&self, sides: [u32; 2], depth: Option<u32>, device: &Device) -> Result<Tiled, String> {
+        let shape = self.shape(sides, depth, device)?;
+        let mut tiled = self.tiled(shape, choose_map(shape, device)?);
+        let limit = device.capability.static_shared_bytes;
+        if tiled.shared_bytes() > limit {
+            return Err(format!("{} bytes of shared memory, limit {limit}", tiled.shared_bytes()));
+        }
+        tiled.min_blocks = Resources::of(&tiled, device).residency.blocks.max(1);
+        Ok(tiled)
+    }
+
+    /// How many tiles there are, where the extents are known.
+    fn tiles(&self, tiled: &Tiled) -> Option<u64> {
+        let modes = self.statement.target.modes.iter().copied().collect::<BTreeSet<ModeId>>();
+        modes.into_iter().try_fold(1_u64, |tiles, mode| {
+            let tile = match mode {
+                mode if mode == tiled.row.mode => tiled.row.tile,
+                mode if mode == tiled.col.mode => tiled.col.tile,
+                mode if Some(mode) == tiled.batch.mode => tiled.batch.tile,
+                _ => 1,
+            };
+            match self.program.mode(mode).extent {
+                Extent::Fixed(extent) => {
+                    tiles.checked_mul(u64::from(extent).div_ceil(u64::from(tile)))
+                }
+                Extent::Runtime => None,
+            }
+        })
+    }
+
+    fn shape(
+        &self,
+        sides: [u32; 2],
+        depth: Option<u32>,
+        device: &Device,
+    ) -> Result<TileShape, String> {
+        let channels = self.channels();
+        let limit = device.capability.static_shared_bytes;
+        let both = u64::from(sides[0]) + u64::from(sides[1]);
+        let too_large = |elems: u64| elems > u64::from(limit);
+        if too_large(both) {
+            return Err(format!("at least {} bytes of shared memory, limit {limit}", 8 * both));
         }
         let shape = |contracted| TileShape { channels, sides, contracted };
         match (self.contracted, depth) {
             (None, _) => Ok(shape(1)),
             (Some(_), Some(depth)) if too_large(u64::from(depth)) => {
-                let bytes = 8 * u64::from(depth) * (u64::from(sides[0]) + u64::from(sides[1]));
-                let limit = device.capability.static_shared_bytes;
+                let bytes = 8 * u64::from(depth) * both;
                 Err(format!("at least {bytes} bytes of shared memory, limit {limit}"))
             }
             (Some(_), Some(depth)) => Ok(shape(depth)),
             (Some(mode), None) => self.deepest(mode, &shape, device),
         }
-    }
-
-    /// The default tile, made smaller where the extent is fixed and small.
-    fn left_right(&self, default: u32) -> [u32; 2] {
-        let [row, col] = [self.row, self.col].map(|mode| self.shrunk(mode, default));
-        if self.row_factor == 0 { [row, col] } else { [col, row] }
     }
 
     fn shrunk(&self, mode: ModeId, default: u32) -> u32 {
@@ -324,22 +368,32 @@ fn channels_mode(statement: &Statement) -> Option<ModeId> {
         .find(|mode| statement.role(*mode) == Some(Role::Batch))
 }
 
-fn reasons(groups: &Groups, tiled: &Tiled, options: &Options, device: &Device) -> Vec<Reason> {
+fn reasons(groups: &Groups, family: &Family, options: &Options, device: &Device) -> Vec<Reason> {
+    let tiled = &family.largest.tiled;
     let name = |mode: ModeId| groups.program.mode(mode).name.as_str();
     let reason = |decision: String, because: String| Reason { decision, because };
     let mut reasons = Vec::new();
-    let asked = if options.tile.is_some() { "asked for" } else { "no tile was asked for" };
-    reasons.push(reason(
-        format!("tile {}x{}x{}", tiled.row.tile, tiled.col.tile, tiled.contracted.tile),
-        format!(
-            "{asked}; {} threads own {}x{} outputs each; {} stages of {} bytes",
-            tiled.threads.block_threads(),
-            tiled.threads.thread_elems(0),
-            tiled.threads.thread_elems(1),
-            tiled.stages,
-            tiled.stage_elems() * 4,
-        ),
-    ));
+    let asked = match (&options.tile, family.smaller.as_slice()) {
+        (Some(_), _) => "asked for; ",
+        (None, []) => "no tile was asked for; ",
+        (None, _) => {
+            reasons.push(choose_family::reason(family, device));
+            ""
+        }
+    };
+    for Member { tiled, .. } in family.members() {
+        reasons.push(reason(
+            format!("tile {}x{}x{}", tiled.row.tile, tiled.col.tile, tiled.contracted.tile),
+            format!(
+                "{asked}{} threads own {}x{} outputs each; {} stages of {} bytes",
+                tiled.threads.block_threads(),
+                tiled.threads.thread_elems(0),
+                tiled.threads.thread_elems(1),
+                tiled.stages,
+                tiled.stage_elems() * 4,
+            ),
+        ));
+    }
     reasons.push(reason(
         format!("rows are `{}`, columns are `{}`", name(tiled.row.mode), name(tiled.col.mode)),
         match contiguous_mode(&groups.statement.target) {
@@ -363,14 +417,21 @@ fn reasons(groups: &Groups, tiled: &Tiled, options: &Options, device: &Device) -
     for side in tiled.sides() {
         reasons.push(staging_reason(groups, tiled, side));
     }
-    let resources = Resources::of(tiled, device);
-    reasons.push(reason(
-        format!("registers for {} blocks a multiprocessor", tiled.min_blocks),
-        format!(
-            "about {} registers a thread and {} bytes of shared memory, bound by {} on the {}",
-            resources.registers, resources.shared_bytes, resources.residency.bound_by, device.name
-        ),
-    ));
+    for Member { size, tiled, .. } in family.members() {
+        let resources = Resources::of(tiled, device);
+        let of = if family.smaller.is_empty() { "" } else { size.name() };
+        let of = if of.is_empty() { String::new() } else { format!("{of} tiles have ") };
+        reasons.push(reason(
+            format!("{of}registers for {} blocks a multiprocessor", tiled.min_blocks),
+            format!(
+                "about {} registers a thread and {} bytes of shared memory, bound by {} on the {}",
+                resources.registers,
+                resources.shared_bytes,
+                resources.residency.bound_by,
+                device.name
+            ),
+        ));
+    }
     reasons
 }
 

@@ -4,11 +4,13 @@
 
 mod strategy;
 mod tiled;
+mod family;
 mod thread_map;
 mod transpose;
 mod reduction;
 mod choose;
 mod choose_tiled;
+mod choose_family;
 mod choose_map;
 mod choose_transpose;
 mod choose_reduction;
@@ -18,6 +20,7 @@ mod verify;
 mod print;
 
 pub use choose::choose;
+pub use family::{Family, Member, Size};
 pub use print::{nest, print};
 pub use reduction::{Lanes, Range, Reduction, Split};
 pub use resources::Resources;

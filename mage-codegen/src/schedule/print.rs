@@ -6,9 +6,10 @@ use std::fmt::Write;
 use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
-    Along, Lanes, Launch, PerOutput, Reduction, Schedule, Side, Split, Strategy, Tail, Tiled,
-    Transpose, VariantKind,
+    Along, Family, Lanes, Launch, PerOutput, Reduction, Schedule, Side, Split, Strategy, Tail,
+    Tiled, Transpose, VariantKind,
 };
+use crate::device::Device;
 
 /// The whole schedule, as snapshots and `mage explain` show it.
 pub fn print(schedule: &Schedule) -> String {
@@ -35,7 +36,7 @@ pub fn nest(schedule: &Schedule, launch: &Launch) -> String {
         nest.line(&format!("step {}: {}", launch.statement, index::print_line(program, statement)));
     }
     match &launch.strategy {
-        Strategy::Tiled(tiled) => nest.tiled(statement, tiled),
+        Strategy::Tiled(family) => nest.family(statement, family, schedule.device),
         Strategy::Transpose(transpose) => nest.transpose(statement, transpose),
         Strategy::Reduction(reduction) => nest.reduction(reduction),
         Strategy::PerOutput(per_output) => nest.per_output(statement, per_output),
@@ -81,6 +82,23 @@ impl Nest<'_> {
         self.open(&line);
     }
 
+    fn family(&mut self, statement: &Statement, family: &Family, device: &Device) {
+        let is_choice = !family.smaller.is_empty();
+        for member in family.members() {
+            if is_choice {
+                let line = format!(
+                    "for {} tiles, where {} * ceil(tiles / {}) is least",
+                    member.size.name(),
+                    member.cost,
+                    device.n_sms
+                );
+                self.open(&line);
+            }
+            self.tiled(statement, &member.tiled);
+        }
+        self.variants(&family.largest.tiled);
+    }
+
     fn tiled(&mut self, statement: &Statement, tiled: &Tiled) {
         self.grid(&tiled.batch.outer);
         self.grid(&tiled.row.outer);
@@ -99,7 +117,6 @@ impl Nest<'_> {
         }
         self.stages(statement, tiled);
         self.threads(tiled);
-        self.variants(tiled);
     }
 
     fn stages(&mut self, statement: &Statement, tiled: &Tiled) {

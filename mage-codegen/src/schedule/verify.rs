@@ -23,12 +23,16 @@ fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
         Strategy::PerOutput(per_output) => block_threads(schedule, per_output.block_threads),
         Strategy::Transpose(transpose) => verify_transpose(schedule, launch, transpose),
         Strategy::Reduction(reduction) => verify_reduction(schedule, launch, reduction),
-        Strategy::Tiled(tiled) => {
-            verify_modes(schedule, launch, &tiled_modes(tiled))?;
-            verify_stage(schedule, tiled)?;
-            verify_layout(tiled)
+        Strategy::Tiled(family) => {
+            family.members().try_for_each(|member| verify_tile(schedule, launch, &member.tiled))
         }
     }
+}
+
+fn verify_tile(schedule: &Schedule, launch: &Launch, tiled: &Tiled) -> Result<(), String> {
+    verify_modes(schedule, launch, &tiled_modes(tiled))?;
+    verify_stage(schedule, tiled)?;
+    verify_layout(tiled)
 }
 
 fn block_threads(schedule: &Schedule, threads: u32) -> Result<(), String> {

@@ -40,7 +40,7 @@ pub fn lower(schedule: &Schedule) -> Module {
     let mut launches = Vec::new();
     for launch in &schedule.launches {
         let (kernels, steps): (Vec<_>, Vec<HostStep>) = match &launch.strategy {
-            Strategy::Tiled(tiled) => tiled::lower(schedule, launch, tiled, &names, &module),
+            Strategy::Tiled(family) => tiled::lower(schedule, launch, family, &names, &module),
             Strategy::Transpose(transpose) => {
                 transpose::lower(schedule, launch, transpose, &names, &module)
             }

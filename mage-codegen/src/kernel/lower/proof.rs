@@ -3,13 +3,15 @@
 use mage_einsum::index::{ModeId, Program};
 
 use crate::kernel::Module;
-use crate::schedule::{Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose};
+use crate::schedule::{
+    Family, Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose,
+};
 
 /// Why every access of a launch is in bounds, why nothing races, and why the result does not
 /// change from run to run. In a sequence each sentence says which launch it is about.
 pub fn sentences(schedule: &Schedule, launch: &Launch) -> Vec<String> {
     let sentences = match &launch.strategy {
-        Strategy::Tiled(tiled) => tiled_sentences(&schedule.program, launch, tiled),
+        Strategy::Tiled(family) => tiled_sentences(&schedule.program, launch, family),
         Strategy::Transpose(transpose) => transpose_sentences(&schedule.program, transpose),
         Strategy::Reduction(reduction) => reduction_sentences(reduction),
         Strategy::PerOutput(_) => per_output_sentences(),
@@ -36,7 +38,7 @@ pub fn of_workspace(module: &Module) -> Option<String> {
     ))
 }
 
-fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<String> {
+fn tiled_sentences(program: &Program, launch: &Launch, family: &Family) -> Vec<String> {
     let name = |mode: ModeId| program.mode(mode).name.as_str();
     let statement = &program.statements[launch.statement];
     let mut sentences = vec![
@@ -44,14 +46,25 @@ fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<Str
          offset is in bounds when each of its coordinates is below its extent."
             .to_string(),
     ];
-    let tails = [
-        (Some(tiled.row.mode), tiled.row.tail),
-        (Some(tiled.col.mode), tiled.col.tail),
-        (tiled.contracted.mode, tiled.contracted.tail),
-        (tiled.batch.mode, tiled.batch.tail),
-    ];
+    let tails = |tiled: &Tiled| {
+        [
+            (Some(tiled.row.mode), tiled.row.tail),
+            (Some(tiled.col.mode), tiled.col.tail),
+            (tiled.contracted.mode, tiled.contracted.tail),
+            (tiled.batch.mode, tiled.batch.tail),
+        ]
+    };
+    // A mode is predicated where the tile of any member leaves a tail.
+    let mut worst = tails(&family.largest.tiled);
+    for member in &family.smaller {
+        for (at, (_, tail)) in tails(&member.tiled).into_iter().enumerate() {
+            if tail == Tail::Predicated {
+                worst[at].1 = tail;
+            }
+        }
+    }
     let of = |wanted: Tail| -> Vec<String> {
-        let modes = tails.iter().filter(|(_, tail)| *tail == wanted);
+        let modes = worst.iter().filter(|(_, tail)| *tail == wanted);
         modes.filter_map(|(mode, _)| mode.map(|mode| format!("`{}`", name(mode)))).collect()
     };
     let (predicated, exact) = (of(Tail::Predicated), of(Tail::Exact));

@@ -9,44 +9,74 @@ use super::grid;
 use super::host::{NARROW_COORDINATES, grid_limit, require_limit};
 use super::names::Names;
 use super::stage::{Step, Walk};
+use crate::device::Device;
 use crate::kernel::{
     Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Place, Pred, RegId, SharedId, Space,
     Stmt, Ty, Value, Width,
 };
-use crate::schedule::{Launch, Schedule, Tail, Tiled, Variant, VariantKind};
+use crate::schedule::{Family, Launch, Member, Schedule, Size, Tail, Tiled, Variant, VariantKind};
 
-/// The kernels of all variants and the steps that select one.
+/// The kernels of all tiles and variants, and the steps that select one.
 pub fn lower(
     schedule: &Schedule,
     launch: &Launch,
-    tiled: &Tiled,
+    family: &Family,
     names: &Names,
     module: &Module,
 ) -> (Vec<Kernel>, Vec<HostStep>) {
-    let blocks = grid::blocks(schedule, &grid::digits(tiled, names), names);
+    let blocks =
+        |member: &Member| grid::blocks(schedule, &grid::digits(&member.tiled, names), names);
     let mut steps: Vec<HostStep> = Vec::new();
-    steps.extend(grid_limit(schedule, launch, &blocks));
+    for member in family.members() {
+        let size = (!family.smaller.is_empty()).then(|| member.size.name());
+        steps.extend(grid_limit(schedule, launch, size, &blocks(member)));
+    }
+    let tiled = &family.largest.tiled;
     if !tiled.contracted.outer.is_empty() {
         let n_steps = host_steps(schedule, tiled, names);
         steps.extend(require_limit("steps of a block", n_steps, NARROW_COORDINATES));
     }
+    let statement = &schedule.program.statements[launch.statement];
     let mut kernels = Vec::new();
-    let mut arms = Vec::new();
-    for variant in &tiled.variants {
-        let kernel = module.kernels.len() + kernels.len();
-        let wide = wide_accesses(&schedule.program.statements[launch.statement], tiled, variant);
-        arms.push(Arm {
-            name: variant.kind.name().to_string(),
-            eligible: eligible(schedule, names, module, &wide),
-            steps: vec![HostStep::Launch { kernel, blocks: blocks.clone() }],
+    let mut sizes = Vec::new();
+    for (at, member) in family.members().enumerate() {
+        let mut variants = Vec::new();
+        for variant in &member.tiled.variants {
+            let kernel = module.kernels.len() + kernels.len();
+            let wide = wide_accesses(statement, &member.tiled, variant);
+            variants.push(Arm {
+                name: variant.kind.name().to_string(),
+                eligible: eligible(schedule, names, module, &wide),
+                steps: vec![HostStep::Launch { kernel, blocks: blocks(member) }],
+            });
+            kernels
+                .push(Lowering::new(schedule, launch, (family, member), variant, names).kernel());
+        }
+        let smaller = family.members().skip(at + 1);
+        let time = |member: &Member| time(member, blocks(member), schedule.device);
+        let preferred = smaller.map(|other| HostPred::NotAbove(time(member), time(other)));
+        sizes.push(Arm {
+            name: member.size.name().to_string(),
+            eligible: HostPred::All(preferred.collect()),
+            steps: selected(variants),
         });
-        kernels.push(Lowering::new(schedule, launch, tiled, variant, names).kernel());
     }
-    match arms.len() {
-        1 => steps.extend(arms.remove(0).steps),
-        _ => steps.push(HostStep::Select(arms)),
-    }
+    steps.extend(selected(sizes));
     (kernels, steps)
+}
+
+/// One arm needs no select.
+fn selected(mut arms: Vec<Arm>) -> Vec<HostStep> {
+    match arms.len() {
+        1 => arms.remove(0).steps,
+        _ => vec![HostStep::Select(arms)],
+    }
+}
+
+/// `Member::time` on the host.
+fn time(member: &Member, blocks: HostExpr, device: &Device) -> HostExpr {
+    let share = blocks.ceil_div(u64::from(device.n_sms));
+    HostExpr::product([share, HostExpr::Const(u64::from(member.cost))])
 }
 
 fn host_steps(schedule: &Schedule, tiled: &Tiled, names: &Names) -> HostExpr {
@@ -104,6 +134,8 @@ struct Lowering<'p> {
     builder: Builder<'p>,
     schedule: &'p Schedule,
     launch: &'p Launch,
+    /// The size where there are several.
+    size: Option<Size>,
     tiled: &'p Tiled,
     variant: &'p Variant,
     factors: Vec<Access>,
@@ -127,7 +159,7 @@ impl<'p> Lowering<'p> {
     fn new(
         schedule: &'p Schedule,
         launch: &'p Launch,
-        tiled: &'p Tiled,
+        (family, member): (&'p Family, &'p Member),
         variant: &'p Variant,
         names: &'p Names,
     ) -> Lowering<'p> {
@@ -141,7 +173,8 @@ impl<'p> Lowering<'p> {
             builder: Builder::new(program, names, Ty::U32, &modes),
             schedule,
             launch,
-            tiled,
+            size: (!family.smaller.is_empty()).then_some(member.size),
+            tiled: &member.tiled,
             variant,
             stems: [left.to_string(), format!("{right}{again}")],
             factors,
@@ -191,9 +224,10 @@ impl<'p> Lowering<'p> {
             }
             VariantKind::Narrow => "Accesses of 4 bytes, for any extents and alignment.",
         };
-        let part = (self.tiled.variants.len() > 1).then(|| kind.name());
+        let size = self.size.map(Size::name);
+        let kind = (self.tiled.variants.len() > 1).then(|| kind.name());
         Frame {
-            name: self.schedule.kernel_name(self.launch, part),
+            name: self.schedule.kernel_name(self.launch, size.into_iter().chain(kind)),
             summary: summary.to_string(),
             block_threads: self.tiled.threads.block_threads(),
             min_blocks: self.tiled.min_blocks,

@@ -65,6 +65,7 @@ fn pred(module: &Module, pred: &HostPred) -> String {
         HostPred::MultipleOf(value, divisor) => format!("{} % {divisor} == 0", show(value)),
         HostPred::IsZero(value) => format!("{} == 0", show(value)),
         HostPred::Equal(left, right) => format!("{} == {}", show(left), show(right)),
+        HostPred::NotAbove(left, right) => format!("{} <= {}", show(left), show(right)),
         HostPred::LengthIs(buffer, value) => format!("len({}) == {}", name(buffer.0), show(value)),
         HostPred::LengthAtLeast(buffer, value) => {
             format!("len({}) >= {}", name(buffer.0), show(value))
