@@ -4,6 +4,7 @@ mage::einsum_kernel!("ik,kj->ij", tile = 128, name = matmul_128);
 mage::einsum_kernel!("ik,kj->ij", tile = (64, 128, 16), name = matmul_64x128);
 mage::einsum_kernel!("ik,kj->ij", tile = (128, 64, 16), name = matmul_128x64);
 mage::einsum_kernel!("ik,kj->ij", tile = 64, name = matmul_64);
+mage::einsum_kernel!("ik,kj->ij", name = matmul);
 mage::einsum_kernel!("ik,jk->ij", tile = 128, name = matmul_nt);
 mage::einsum_kernel!("ki,kj->ij", tile = 128, name = matmul_tn);
 mage::einsum_kernel!("ki,jk->ij", tile = 128, name = matmul_tt);
@@ -16,9 +17,11 @@ mage::einsum_kernel!(
     name = matmul_fixed
 );
 mage::einsum_kernel!("bik,bkj->bij", tile = 64, name = batched);
+mage::einsum_kernel!("bik,bkj->bij", name = batched_family);
 mage::einsum_kernel!("bhqd,bhkd->bhqk", tile = 64, name = attention_scores);
 mage::einsum_kernel!("ikc,jkc->ijc", tile = 32, name = triangle_outgoing);
 mage::einsum_kernel!("ikc,jkc->ijc", tile = 64, name = triangle_outgoing_64);
+mage::einsum_kernel!("ikc,jkc->ijc", name = triangle);
 mage::einsum_kernel!("kic,kjc->ijc", tile = 32, name = triangle_incoming);
 mage::einsum_kernel!("ixky,jkx->ijy", tile = 16, name = two_contracted_apart);
 mage::einsum_kernel!("aibk,kjc->ajibc", tile = 16, name = many_free);

@@ -10,9 +10,10 @@ use mage_einsum::options::{Options, Tile};
 use super::choose::located;
 use super::choose_family::{self, CHANNEL_TILES, Candidate, MATRIX_TILES};
 use super::choose_map::{TileShape, choose_map};
+use super::reasons::{Named, reasons};
 use super::resources::staged_elems;
 use super::{
-    Along, BatchTile, Contracted, Family, Launch, Member, Reason, Resources, Side, Size, Staging,
+    Along, BatchTile, Contracted, Epilogue, Exchange, Launch, Resources, Side, Size, Staging,
     Strategy, Tail, ThreadMap, Tiled, Variant, VariantKind,
 };
 use crate::device::{Device, SECTOR_BYTES};
@@ -22,6 +23,10 @@ const DEPTHS: [u32; 5] = [16, 8, 4, 2, 1];
 
 /// Most staged elements a thread may hold in registers before the depth is reduced.
 const MOST_STAGED_ELEMS: u32 = 24;
+
+/// Banks of shared memory, one element wide each. Source: CUDA C++ Programming Guide 13.0, "Shared
+/// Memory" of compute capability 5.x and later.
+const BANKS: u32 = 32;
 
 /// A factor's modes by what the tile does with them.
 struct Groups<'p> {
@@ -54,7 +59,8 @@ pub fn choose_tiled(
     }
     let family = choose_family::family(made, &|tiled| groups.tiles(tiled), device);
     let family = family.ok_or_else(|| refused(options, &refusal.unwrap_or_default()))?;
-    let reasons = reasons(&groups, &family, options, device);
+    let named = Named { program, statement: groups.statement };
+    let reasons = reasons(named, &family, options, device);
     Ok(Launch { statement: statement_idx, strategy: Strategy::Tiled(family), reasons })
 }
 
@@ -132,6 +138,7 @@ impl<'p> Groups<'p> {
     fn tile(&self, sides: [u32; 2], depth: Option<u32>, device: &Device) -> Result<Tiled, String> {
         let shape = self.shape(sides, depth, device)?;
         let mut tiled = self.tiled(shape, choose_map(shape, device)?);
+        tiled.epilogue = self.epilogue(&tiled);
         let limit = device.capability.static_shared_bytes;
         if tiled.shared_bytes() > limit {
             return Err(format!("{} bytes of shared memory, limit {limit}", tiled.shared_bytes()));
@@ -242,8 +249,32 @@ impl<'p> Groups<'p> {
             threads,
             stages: self.stages(shape.contracted),
             min_blocks: 1,
+            epilogue: Epilogue::Direct,
             variants,
         }
+    }
+
+    /// Where channels are contiguous in the output, each thread's own elements would lie in sectors
+    /// of their own; exchanged, eight neighbours write one. Two halves share the stages, or one
+    /// where it holds the whole tile.
+    fn epilogue(&self, tiled: &Tiled) -> Epilogue {
+        if tiled.batch.tile == 1 || contiguous_mode(&self.statement.target) != tiled.batch.mode {
+            return Epilogue::Direct;
+        }
+        let all_rows = tiled.threads.thread_elems(0);
+        let halves = |exchange: &Exchange| if exchange.thread_rows == all_rows { 1 } else { 2 };
+        let exchange = |thread_rows: u32| Exchange {
+            thread_rows,
+            channel_elems: (tiled.exchange_rows(thread_rows) * tiled.col.tile)
+                .next_multiple_of(BANKS)
+                + 4,
+        };
+        let fits = |exchange: &Exchange| {
+            halves(exchange) * tiled.exchange_elems(exchange) <= tiled.stages * tiled.stage_elems()
+        };
+        let divisors = (1..=all_rows).rev().filter(|rows| all_rows.is_multiple_of(*rows));
+        let largest = divisors.map(exchange).find(fits);
+        largest.map_or(Epilogue::Direct, Epilogue::Exchanged)
     }
 
     /// Two stages, unless the contracted modes are known to fit one step.
@@ -366,88 +397,4 @@ fn channels_mode(statement: &Statement) -> Option<ModeId> {
         .into_iter()
         .filter_map(contiguous_mode)
         .find(|mode| statement.role(*mode) == Some(Role::Batch))
-}
-
-fn reasons(groups: &Groups, family: &Family, options: &Options, device: &Device) -> Vec<Reason> {
-    let tiled = &family.largest.tiled;
-    let name = |mode: ModeId| groups.program.mode(mode).name.as_str();
-    let reason = |decision: String, because: String| Reason { decision, because };
-    let mut reasons = Vec::new();
-    let asked = match (&options.tile, family.smaller.as_slice()) {
-        (Some(_), _) => "asked for; ",
-        (None, []) => "no tile was asked for; ",
-        (None, _) => {
-            reasons.push(choose_family::reason(family, device));
-            ""
-        }
-    };
-    for Member { tiled, .. } in family.members() {
-        reasons.push(reason(
-            format!("tile {}x{}x{}", tiled.row.tile, tiled.col.tile, tiled.contracted.tile),
-            format!(
-                "{asked}{} threads own {}x{} outputs each; {} stages of {} bytes",
-                tiled.threads.block_threads(),
-                tiled.threads.thread_elems(0),
-                tiled.threads.thread_elems(1),
-                tiled.stages,
-                tiled.stage_elems() * 4,
-            ),
-        ));
-    }
-    reasons.push(reason(
-        format!("rows are `{}`, columns are `{}`", name(tiled.row.mode), name(tiled.col.mode)),
-        match contiguous_mode(&groups.statement.target) {
-            Some(mode) if mode == tiled.col.mode => {
-                format!("`{}` is contiguous in the output, so stores go along columns", name(mode))
-            }
-            Some(mode) => format!("`{}`, contiguous in the output, is neither", name(mode)),
-            None => "no mode is contiguous in the output".to_string(),
-        },
-    ));
-    if let Some(mode) = tiled.batch.mode {
-        reasons.push(reason(
-            format!("{} channels of `{}` a block", tiled.batch.tile, name(mode)),
-            format!(
-                "`{}` is contiguous and in every operand: {} of them are a {SECTOR_BYTES}-byte sector",
-                name(mode),
-                SECTOR_BYTES / 4
-            ),
-        ));
-    }
-    for side in tiled.sides() {
-        reasons.push(staging_reason(groups, tiled, side));
-    }
-    for Member { size, tiled, .. } in family.members() {
-        let resources = Resources::of(tiled, device);
-        let of = if family.smaller.is_empty() { "" } else { size.name() };
-        let of = if of.is_empty() { String::new() } else { format!("{of} tiles have ") };
-        reasons.push(reason(
-            format!("{of}registers for {} blocks a multiprocessor", tiled.min_blocks),
-            format!(
-                "about {} registers a thread and {} bytes of shared memory, bound by {} on the {}",
-                resources.registers,
-                resources.shared_bytes,
-                resources.residency.bound_by,
-                device.name
-            ),
-        ));
-    }
-    reasons
-}
-
-fn staging_reason(groups: &Groups, tiled: &Tiled, side: &Side) -> Reason {
-    let name = |mode: ModeId| groups.program.mode(mode).name.as_str();
-    let tensor = &groups.program.tensor(groups.factor(side.factor).tensor).name;
-    let (walked, how) = match side.staging.along {
-        Along::Side => (Some(side.mode), "copied as it lies"),
-        Along::Contracted => (tiled.contracted.mode, "transposed on the way, rows padded by 4"),
-        Along::Batch => (tiled.batch.mode, "taken apart by channel, rows padded by 4"),
-    };
-    let walked = walked.map_or("nothing", name);
-    let because = if side.staging.contiguous {
-        format!("`{walked}` is contiguous in `{tensor}`, so the loads of a warp share sectors")
-    } else {
-        format!("no tiled mode is contiguous in `{tensor}`; every load is of one element")
-    };
-    Reason { decision: format!("`{tensor}` is loaded along `{walked}` and {how}"), because }
 }

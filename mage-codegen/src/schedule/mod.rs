@@ -11,6 +11,7 @@ mod reduction;
 mod choose;
 mod choose_tiled;
 mod choose_family;
+mod reasons;
 mod choose_map;
 mod choose_transpose;
 mod choose_reduction;
@@ -26,6 +27,9 @@ pub use reduction::{Lanes, Range, Reduction, Split};
 pub use resources::Resources;
 pub use strategy::{Launch, PerOutput, Reason, Schedule, Strategy};
 pub use thread_map::{Element, ThreadMap};
-pub use tiled::{Along, BatchTile, Contracted, Side, Staging, Tail, Tiled, Variant, VariantKind};
+pub use tiled::{
+    Along, BatchTile, Contracted, Epilogue, Exchange, Side, Staging, Tail, Tiled, Variant,
+    VariantKind,
+};
 pub use transpose::{TileSide, Transpose};
 pub use verify::verify;

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
-    Along, Family, Lanes, Launch, PerOutput, Reduction, Schedule, Side, Split, Strategy, Tail,
-    Tiled, Transpose, VariantKind,
+    Along, Epilogue, Family, Lanes, Launch, PerOutput, Reduction, Schedule, Side, Split, Strategy,
+    Tail, Tiled, Transpose, VariantKind,
 };
 use crate::device::Device;
 
@@ -94,7 +94,11 @@ impl Nest<'_> {
                 );
                 self.open(&line);
             }
+            let depth = self.depth;
             self.tiled(statement, &member.tiled);
+            self.depth = depth;
+            self.epilogue(&member.tiled);
+            self.depth = 0;
         }
         self.variants(&family.largest.tiled);
     }
@@ -183,6 +187,19 @@ impl Nest<'_> {
         );
         self.line(&line);
         self.depth = 0;
+    }
+
+    fn epilogue(&mut self, tiled: &Tiled) {
+        let (Epilogue::Exchanged(exchange), Some(mode)) = (tiled.epilogue, tiled.batch.mode) else {
+            return;
+        };
+        let line = format!(
+            "store   along {}, through the stages, {} of a thread's {} at a time",
+            self.name(mode),
+            exchange.thread_rows,
+            self.name(tiled.row.mode)
+        );
+        self.line(&line);
     }
 
     fn variants(&mut self, tiled: &Tiled) {

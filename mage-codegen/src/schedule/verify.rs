@@ -3,7 +3,7 @@
 
 use mage_einsum::index::ModeId;
 
-use super::{Lanes, Launch, Range, Reduction, Schedule, Strategy, Tiled, Transpose};
+use super::{Epilogue, Lanes, Launch, Range, Reduction, Schedule, Strategy, Tiled, Transpose};
 use crate::device::WARP_THREADS;
 
 /// Checks every launch.
@@ -122,6 +122,17 @@ fn verify_stage(schedule: &Schedule, tiled: &Tiled) -> Result<(), String> {
     let bytes = tiled.shared_bytes();
     if bytes > limit {
         return Err(format!("{bytes} bytes of shared memory, limit {limit}"));
+    }
+    if let Epilogue::Exchanged(exchange) = &tiled.epilogue {
+        let all_rows = tiled.threads.thread_elems(0);
+        let halves = if exchange.thread_rows == all_rows { 1 } else { 2 };
+        let rows = tiled.exchange_rows(exchange.thread_rows);
+        if halves * tiled.exchange_elems(exchange) > tiled.stages * tiled.stage_elems()
+            || !all_rows.is_multiple_of(exchange.thread_rows)
+            || exchange.channel_elems < rows * tiled.col.tile
+        {
+            return Err(format!("an exchange of {} rows does not fit the stages", rows));
+        }
     }
     for side in tiled.sides() {
         let staging = &side.staging;

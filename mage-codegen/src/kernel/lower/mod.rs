@@ -6,9 +6,11 @@ mod names;
 mod builder;
 mod workspace;
 mod host;
+mod family;
 mod tiled;
 mod stage;
 mod epilogue;
+mod exchange;
 mod grid;
 mod coordinates;
 mod term;
@@ -40,7 +42,7 @@ pub fn lower(schedule: &Schedule) -> Module {
     let mut launches = Vec::new();
     for launch in &schedule.launches {
         let (kernels, steps): (Vec<_>, Vec<HostStep>) = match &launch.strategy {
-            Strategy::Tiled(family) => tiled::lower(schedule, launch, family, &names, &module),
+            Strategy::Tiled(family) => family::lower(schedule, launch, family, &names, &module),
             Strategy::Transpose(transpose) => {
                 transpose::lower(schedule, launch, transpose, &names, &module)
             }

@@ -4,7 +4,7 @@ use mage_einsum::index::{ModeId, Program};
 
 use crate::kernel::Module;
 use crate::schedule::{
-    Family, Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose,
+    Epilogue, Family, Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose,
 };
 
 /// Why every access of a launch is in bounds, why nothing races, and why the result does not
@@ -83,6 +83,14 @@ fn tiled_sentences(program: &Program, launch: &Launch, family: &Family) -> Vec<S
          uses of each."
             .to_string(),
     );
+    if family.members().any(|member| member.tiled.epilogue != Epilogue::Direct) {
+        sentences.push(
+            "The stages are free when accumulators change threads in them; a barrier stands \
+             between the writing and the reading of a half, and while one half is read the other \
+             one is written."
+                .to_string(),
+        );
+    }
     let output = &program.tensor(statement.target.tensor).name;
     sentences.push(format!(
         "Each element of `{output}` belongs to one register of one thread of one block, which sums \

@@ -1,133 +1,28 @@
 //! Lowers a tiled contraction: two stages in shared memory, the next step's loads in flight while
 //! this step's products are summed in registers, and a predicated epilogue.
 
-use mage_einsum::index::{Access, ModeId, Statement};
+use mage_einsum::index::{Access, ModeId};
 
-use super::builder::{Builder, Frame, buffer, host_extent, reg};
+use super::builder::{Builder, Frame, reg};
 use super::epilogue;
+use super::exchange;
 use super::grid;
-use super::host::{NARROW_COORDINATES, grid_limit, require_limit};
 use super::names::Names;
 use super::stage::{Step, Walk};
-use crate::device::Device;
-use crate::kernel::{
-    Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Place, Pred, RegId, SharedId, Space,
-    Stmt, Ty, Value, Width,
+use crate::kernel::{Expr, Kernel, Place, Pred, RegId, SharedId, Space, Stmt, Ty, Value, Width};
+use crate::schedule::{
+    Epilogue, Family, Launch, Member, Schedule, Size, Tail, Tiled, Variant, VariantKind,
 };
-use crate::schedule::{Family, Launch, Member, Schedule, Size, Tail, Tiled, Variant, VariantKind};
 
-/// The kernels of all tiles and variants, and the steps that select one.
-pub fn lower(
+/// The kernel of one variant of a tile.
+pub fn kernel(
     schedule: &Schedule,
     launch: &Launch,
-    family: &Family,
-    names: &Names,
-    module: &Module,
-) -> (Vec<Kernel>, Vec<HostStep>) {
-    let blocks =
-        |member: &Member| grid::blocks(schedule, &grid::digits(&member.tiled, names), names);
-    let mut steps: Vec<HostStep> = Vec::new();
-    for member in family.members() {
-        let size = (!family.smaller.is_empty()).then(|| member.size.name());
-        steps.extend(grid_limit(schedule, launch, size, &blocks(member)));
-    }
-    let tiled = &family.largest.tiled;
-    if !tiled.contracted.outer.is_empty() {
-        let n_steps = host_steps(schedule, tiled, names);
-        steps.extend(require_limit("steps of a block", n_steps, NARROW_COORDINATES));
-    }
-    let statement = &schedule.program.statements[launch.statement];
-    let mut kernels = Vec::new();
-    let mut sizes = Vec::new();
-    for (at, member) in family.members().enumerate() {
-        let mut variants = Vec::new();
-        for variant in &member.tiled.variants {
-            let kernel = module.kernels.len() + kernels.len();
-            let wide = wide_accesses(statement, &member.tiled, variant);
-            variants.push(Arm {
-                name: variant.kind.name().to_string(),
-                eligible: eligible(schedule, names, module, &wide),
-                steps: vec![HostStep::Launch { kernel, blocks: blocks(member) }],
-            });
-            kernels
-                .push(Lowering::new(schedule, launch, (family, member), variant, names).kernel());
-        }
-        let smaller = family.members().skip(at + 1);
-        let time = |member: &Member| time(member, blocks(member), schedule.device);
-        let preferred = smaller.map(|other| HostPred::NotAbove(time(member), time(other)));
-        sizes.push(Arm {
-            name: member.size.name().to_string(),
-            eligible: HostPred::All(preferred.collect()),
-            steps: selected(variants),
-        });
-    }
-    steps.extend(selected(sizes));
-    (kernels, steps)
-}
-
-/// One arm needs no select.
-fn selected(mut arms: Vec<Arm>) -> Vec<HostStep> {
-    match arms.len() {
-        1 => arms.remove(0).steps,
-        _ => vec![HostStep::Select(arms)],
-    }
-}
-
-/// `Member::time` on the host.
-fn time(member: &Member, blocks: HostExpr, device: &Device) -> HostExpr {
-    let share = blocks.ceil_div(u64::from(device.n_sms));
-    HostExpr::product([share, HostExpr::Const(u64::from(member.cost))])
-}
-
-fn host_steps(schedule: &Schedule, tiled: &Tiled, names: &Names) -> HostExpr {
-    let extent = |mode: ModeId| host_extent(&schedule.program, names, mode);
-    let mut counts: Vec<HostExpr> =
-        tiled.contracted.outer.iter().map(|mode| extent(*mode)).collect();
-    if let Some(mode) = tiled.contracted.mode {
-        counts.push(extent(mode).ceil_div(u64::from(tiled.contracted.tile)));
-    }
-    HostExpr::product(counts)
-}
-
-/// The accesses that a variant makes four elements wide, in the order of buffers.
-fn wide_accesses<'s>(
-    statement: &'s Statement,
-    tiled: &Tiled,
+    tile: (&Family, &Member),
     variant: &Variant,
-) -> Vec<&'s Access> {
-    let factors = statement.factors();
-    let mut wide: Vec<&Access> = Vec::new();
-    for (side, elems) in tiled.sides().into_iter().zip(variant.load_elems) {
-        if elems == 4 {
-            wide.push(factors[side.factor]);
-        }
-    }
-    if variant.store_elems == 4 {
-        wide.push(&statement.target);
-    }
-    wide.sort_by_key(|access| access.tensor);
-    wide
-}
-
-/// A wide access needs its address to be a multiple of 16 bytes: the buffer's start is, every
-/// tile origin along the contiguous mode is a multiple of four, and so is every other stride when
-/// the contiguous extent is. A temporary starts as well aligned as the workspace.
-fn eligible(schedule: &Schedule, names: &Names, module: &Module, wide: &[&Access]) -> HostPred {
-    let mut all = Vec::new();
-    for access in wide {
-        if let Some(mode) = access.modes.last() {
-            let extent = host_extent(&schedule.program, names, *mode);
-            let multiple = HostPred::MultipleOf(extent, 4);
-            if !all.contains(&multiple) {
-                all.push(multiple);
-            }
-        }
-        let aligned = HostPred::AlignedTo(module.memory_of(buffer(access)), 16);
-        if !all.contains(&aligned) {
-            all.push(aligned);
-        }
-    }
-    HostPred::All(all)
+    names: &Names,
+) -> Kernel {
+    Lowering::new(schedule, launch, tile, variant, names).kernel()
 }
 
 struct Lowering<'p> {
@@ -210,7 +105,12 @@ impl<'p> Lowering<'p> {
             owned: &owned,
             acc: parts.acc,
         };
-        epilogue::store(&mut self.builder, &mut body, &store);
+        match tiled.epilogue {
+            Epilogue::Direct => epilogue::store(&mut self.builder, &mut body, &store),
+            Epilogue::Exchanged(exchange) => {
+                exchange::store(&mut self.builder, &mut body, &store, exchange, tiles);
+            }
+        }
         let frame = self.frame();
         self.builder.finish(frame, body)
     }
