@@ -49,6 +49,13 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
             let (left, right) = (value(left), value(right));
             quote!(#left #equal #right)
         }
+        (HostPred::NotAbove(left, right), _) => {
+            let (left, right) = (value(left), value(right));
+            match wanted {
+                Wanted::Holds => quote!(#left <= #right),
+                Wanted::Fails => quote!(#left > #right),
+            }
+        }
         (HostPred::LengthIs(buffer, expr), _) => {
             let length = names.length(*buffer);
             let expr = value(expr);
@@ -99,6 +106,7 @@ fn is_plain(names: &Names<'_>, pred: &HostPred) -> bool {
         }
         HostPred::IsZero(_)
         | HostPred::Equal(..)
+        | HostPred::NotAbove(..)
         | HostPred::LengthIs(..)
         | HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..)

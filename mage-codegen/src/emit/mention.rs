@@ -32,7 +32,9 @@ fn in_pred(pred: &HostPred, value: &HostExpr) -> bool {
         | HostPred::MultipleOf(expr, _)
         | HostPred::IsZero(expr)
         | HostPred::LengthIs(_, expr) => in_expr(expr, value),
-        HostPred::Equal(left, right) => in_expr(left, value) || in_expr(right, value),
+        HostPred::Equal(left, right) | HostPred::NotAbove(left, right) => {
+            in_expr(left, value) || in_expr(right, value)
+        }
         // The need of a workspace has a function of its own.
         HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..)

@@ -70,6 +70,7 @@ fn limit_of(pred: &HostPred, product: &HostExpr) -> Option<TokenStream> {
         | HostPred::MultipleOf(..)
         | HostPred::IsZero(_)
         | HostPred::Equal(..)
+        | HostPred::NotAbove(..)
         | HostPred::LengthIs(..)
         | HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..)
@@ -87,9 +88,11 @@ fn wish(names: &Names<'_>, error: &HostError, factors: &[HostExpr]) -> String {
             format!("{}_elems", names.module.buffers[buffer.0].ident)
         }
         HostError::LaunchLimit { what, .. } if what.contains("blocks") => {
-            // In a sequence: `blocks in the grid of t0`.
+            // In a sequence: `blocks in the grid of t0`; in a family of tiles: `large blocks ..`.
             let target = what.rsplit_once(" of ").map(|(_, target)| target.to_lowercase());
-            target.map_or_else(|| "blocks".to_string(), |target| format!("{target}_blocks"))
+            let size = what.split_once(" blocks").map(|(size, _)| size.to_string());
+            let parts = target.into_iter().chain(size).chain(["blocks".to_string()]);
+            parts.collect::<Vec<_>>().join("_")
         }
         HostError::LaunchLimit { what, .. } if what.contains("steps") => "steps".to_string(),
         HostError::LaunchLimit { .. }

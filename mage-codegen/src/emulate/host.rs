@@ -192,7 +192,8 @@ fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
         | HostPred::AtLeast(..)
         | HostPred::MultipleOf(..)
         | HostPred::IsZero(_)
-        | HostPred::Equal(..) => holds_of(facts.extents, condition),
+        | HostPred::Equal(..)
+        | HostPred::NotAbove(..) => holds_of(facts.extents, condition),
     }
 }
 
@@ -206,6 +207,7 @@ fn holds_of(extents: &[u64], condition: &HostPred) -> Option<bool> {
         }
         HostPred::IsZero(expr) => value(extents, expr).map(is_zero),
         HostPred::Equal(left, right) => Some(value(extents, left)? == value(extents, right)?),
+        HostPred::NotAbove(left, right) => Some(value(extents, left)? <= value(extents, right)?),
         HostPred::All(parts) => every(parts, |part| holds_of(extents, part)),
         HostPred::LengthIs(..)
         | HostPred::LengthAtLeast(..)

@@ -148,6 +148,8 @@ pub enum HostPred {
     IsZero(HostExpr),
     /// Both are equal.
     Equal(HostExpr, HostExpr),
+    /// The first is at most the second.
+    NotAbove(HostExpr, HostExpr),
     /// The buffer's element count is this.
     LengthIs(BufferId, HostExpr),
     /// The buffer's element count is this or more; it is not where this cannot be said in 64
@@ -177,7 +179,7 @@ impl HostPred {
             | HostPred::IsZero(expr)
             | HostPred::LengthIs(_, expr)
             | HostPred::LengthAtLeast(_, expr) => vec![expr],
-            HostPred::Equal(left, right) => vec![left, right],
+            HostPred::Equal(left, right) | HostPred::NotAbove(left, right) => vec![left, right],
             HostPred::AlignedTo(..)
             | HostPred::InBuffer(_)
             | HostPred::UnitStride(..)

@@ -154,7 +154,7 @@ fn host_pred(module: &Module, condition: &HostPred) -> Result<(), String> {
             divides(*divisor)?;
             host_expr(module, expr)
         }
-        HostPred::Equal(left, right) => {
+        HostPred::Equal(left, right) | HostPred::NotAbove(left, right) => {
             host_expr(module, left)?;
             host_expr(module, right)
         }

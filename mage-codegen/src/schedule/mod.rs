@@ -4,6 +4,7 @@
 
 mod strategy;
 mod tiled;
+mod family;
 mod thread_map;
 mod transpose;
 mod parts;
@@ -12,6 +13,8 @@ mod choose;
 mod choose_tiled;
 mod choose_long;
 mod choose_deep;
+mod choose_family;
+mod reasons;
 mod choose_map;
 mod choose_transpose;
 mod choose_reduction;
@@ -21,6 +24,7 @@ mod verify;
 mod print;
 
 pub use choose::choose;
+pub use family::{Deep, Family, Long, Member, Size};
 pub use parts::{Parts, Unit};
 pub use print::{nest, print};
 pub use reduction::{Lanes, Range, Reduction, Split};
@@ -28,7 +32,8 @@ pub use resources::Resources;
 pub use strategy::{Launch, PerOutput, Reason, Schedule, Strategy};
 pub use thread_map::{Element, ThreadMap};
 pub use tiled::{
-    Along, BatchTile, Contracted, Deep, Long, Side, Staging, Tail, Tiled, Variant, VariantKind,
+    Along, BatchTile, Contracted, Epilogue, Exchange, Side, Staging, Tail, Tiled, Variant,
+    VariantKind,
 };
 pub use transpose::{TileSide, Transpose};
 pub use verify::verify;

@@ -6,9 +6,10 @@ use std::fmt::Write;
 use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
-    Along, Deep, Lanes, Launch, Long, PerOutput, Range, Reduction, Schedule, Side, Split, Strategy,
-    Tail, Tiled, Transpose, VariantKind,
+    Along, Deep, Epilogue, Family, Lanes, Launch, Long, PerOutput, Range, Reduction, Schedule,
+    Side, Split, Strategy, Tail, Tiled, Transpose, VariantKind,
 };
+use crate::device::Device;
 
 /// The whole schedule, as snapshots and `mage explain` show it.
 pub fn print(schedule: &Schedule) -> String {
@@ -35,7 +36,7 @@ pub fn nest(schedule: &Schedule, launch: &Launch) -> String {
         nest.line(&format!("step {}: {}", launch.statement, index::print_line(program, statement)));
     }
     match &launch.strategy {
-        Strategy::Tiled(tiled) => nest.contraction(statement, tiled),
+        Strategy::Tiled(family) => nest.family(statement, family, schedule.device),
         Strategy::Transpose(transpose) => nest.transpose(statement, transpose),
         Strategy::Reduction(reduction) => nest.reduction(reduction),
         Strategy::PerOutput(per_output) => nest.per_output(statement, per_output),
@@ -83,30 +84,41 @@ impl Nest<'_> {
         self.open(&line);
     }
 
-    /// The mappings in parts and in rounds, where there are any, before the one for all extents.
-    fn contraction(&mut self, statement: &Statement, tiled: &Tiled) {
-        if tiled.long.is_none() && tiled.deep.is_none() {
-            self.tiled(statement, tiled);
-            return;
-        }
-        if let Some(Long { parts, tiled }) = tiled.long.as_deref() {
+    /// The mappings in parts and in rounds, where there are any, before the tiles for all extents.
+    fn family(&mut self, statement: &Statement, family: &Family, device: &Device) {
+        if let Some(Long { parts, tiled }) = family.long.as_deref() {
             self.version(&parts.words());
             self.open(&format!("grid    {} in {}", parts.unit.name(), parts.lengths()));
             self.tiled(statement, tiled);
             self.line("then  a second kernel adds the parts of each output in a fixed order");
         }
-        if let Some(Deep { most_steps, tiled }) = tiled.deep.as_deref() {
+        if let Some(Deep { most_steps, tiled }) = family.deep.as_deref() {
             self.version(&format!("more than {most_steps} steps"));
             self.tiled(statement, tiled);
         }
-        self.version("all extents");
-        self.tiled(statement, tiled);
+        let is_choice = !family.smaller.is_empty();
+        for member in family.members() {
+            if is_choice {
+                self.version(&format!(
+                    "{} tiles, where {} * ceil(tiles / {}) is least",
+                    member.size.name(),
+                    member.cost,
+                    device.n_sms
+                ));
+            } else if family.long.is_some() || family.deep.is_some() {
+                self.version("all extents");
+            }
+            self.tiled(statement, &member.tiled);
+            self.epilogue(&member.tiled);
+        }
         (self.base, self.depth) = (0, 0);
+        self.variants(&family.largest.tiled);
     }
 
     fn version(&mut self, extents: &str) {
         (self.base, self.depth) = (1, 0);
-        self.open(&format!("for {extents}"));
+        self.line(&format!("for {extents}"));
+        self.depth = self.base;
     }
 
     fn tiled(&mut self, statement: &Statement, tiled: &Tiled) {
@@ -130,7 +142,6 @@ impl Nest<'_> {
         }
         self.stages(statement, tiled);
         self.threads(tiled);
-        self.variants(tiled);
     }
 
     fn stages(&mut self, statement: &Statement, tiled: &Tiled) {
@@ -197,6 +208,19 @@ impl Nest<'_> {
         );
         self.line(&line);
         self.depth = self.base;
+    }
+
+    fn epilogue(&mut self, tiled: &Tiled) {
+        let (Epilogue::Exchanged(exchange), Some(mode)) = (tiled.epilogue, tiled.batch.mode) else {
+            return;
+        };
+        let line = format!(
+            "store   along {}, through the stages, {} of a thread's {} at a time",
+            self.name(mode),
+            exchange.thread_rows,
+            self.name(tiled.row.mode)
+        );
+        self.line(&line);
     }
 
     fn variants(&mut self, tiled: &Tiled) {

@@ -10,10 +10,10 @@ use crate::device::{Device, Residency, WARP_THREADS};
 /// 128x128x16 and 256 threads, 96 for 64x64x16 and 128 threads.
 const ADDRESS_REGISTERS: u32 = 28;
 
-/// More of them where the lanes do not form warps, because then the accesses of a stage do not
-/// divide evenly either and each has a position of its own. Measured for a tile of 48x20x6: 48
-/// bytes spilled at 80 registers, 132 bytes at 96 where accesses are one-wide.
-const RAGGED_REGISTERS: u32 = 56;
+/// More of them where the tile has a side that is no power of two, because then the accesses of a
+/// stage do not divide evenly and each has a position of its own. Measured for a tile of 48x20x6:
+/// 48 bytes spilled at 80 registers, 132 bytes at 96 where accesses are one-wide.
+const RAGGED_REGISTERS: u32 = 48;
 
 /// A block's share of a multiprocessor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,8 @@ impl Resources {
     pub fn registers(map: &ThreadMap, sides: [u32; 2], contracted_tile: u32, dtype: Dtype) -> u32 {
         let [rows, cols] = [0, 1].map(|direction| map.thread_elems(direction));
         let staged: u32 = sides.iter().map(|side| staged_elems(map, *side, contracted_tile)).sum();
-        let ragged = if map.warp_lanes() == WARP_THREADS { 0 } else { RAGGED_REGISTERS };
+        let even = [sides[0], sides[1], contracted_tile].iter().all(|side| side.is_power_of_two());
+        let ragged = if even && map.warp_lanes() == WARP_THREADS { 0 } else { RAGGED_REGISTERS };
         let values = rows * cols + rows + cols + staged;
         values * register_words(dtype) + ADDRESS_REGISTERS + ragged
     }

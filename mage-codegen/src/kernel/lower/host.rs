@@ -144,15 +144,22 @@ pub fn selected(mut arms: Vec<Arm>) -> Vec<HostStep> {
     }
 }
 
-/// The device's limit on the grid of a launch, which in a sequence is told apart by its target.
-pub fn grid_limit(schedule: &Schedule, launch: &Launch, blocks: &HostExpr) -> Option<HostStep> {
+/// The device's limit on the grid of a launch, which in a sequence is told apart by its target,
+/// and in a family of tiles by the tile's size.
+pub fn grid_limit(
+    schedule: &Schedule,
+    launch: &Launch,
+    size: Option<&str>,
+    blocks: &HostExpr,
+) -> Option<HostStep> {
     let limit = u64::from(schedule.device.capability.grid_blocks);
     let statement = &schedule.program.statements[launch.statement];
+    let size = size.map_or_else(String::new, |size| format!("{size} "));
     let what = match schedule.launches.len() {
-        0 | 1 => "blocks in the grid".to_string(),
+        0 | 1 => format!("{size}blocks in the grid"),
         2.. => {
             let target = &schedule.program.tensor(statement.target.tensor).name;
-            format!("blocks in the grid of {target}")
+            format!("{size}blocks in the grid of {target}")
         }
     };
     require_limit(&what, blocks.clone(), limit)

@@ -7,9 +7,11 @@ mod builder;
 mod workspace;
 mod host;
 mod wide;
+mod family;
 mod tiled;
 mod stage;
 mod epilogue;
+mod exchange;
 mod grid;
 mod coordinates;
 mod term;
@@ -44,7 +46,7 @@ pub fn lower(schedule: &Schedule) -> Module {
     let mut launches = Vec::new();
     for launch in &schedule.launches {
         let (kernels, steps): (Vec<_>, Vec<HostStep>) = match &launch.strategy {
-            Strategy::Tiled(tiled) => tiled::lower(schedule, launch, tiled, &names, &module),
+            Strategy::Tiled(family) => family::lower(schedule, launch, family, &names, &module),
             Strategy::Transpose(transpose) => {
                 transpose::lower(schedule, launch, transpose, &names, &module)
             }

@@ -4,7 +4,7 @@
 use mage_einsum::index::TensorId;
 
 use super::names::Names;
-use super::{reduction, tiled};
+use super::{family, reduction};
 use crate::kernel::{BufferId, HostExpr, HostPred, HostStep, Module};
 use crate::schedule::{self, Launch, Schedule, Strategy, Unit};
 
@@ -26,9 +26,9 @@ pub struct Parts {
 pub fn of(schedule: &Schedule, launch: &Launch, names: &Names) -> Option<Parts> {
     match &launch.strategy {
         Strategy::Reduction(reduction) => reduction::parts(schedule, reduction, names),
-        Strategy::Tiled(tiled) => {
-            let long = tiled.long.as_ref()?;
-            Some(tiled::parts(schedule, long, names))
+        Strategy::Tiled(family) => {
+            let long = family.long.as_ref()?;
+            Some(family::parts(schedule, long, names))
         }
         Strategy::Transpose(_) | Strategy::PerOutput(_) => None,
     }

@@ -3,13 +3,15 @@
 use mage_einsum::index::{Layout, ModeId, Program};
 
 use crate::kernel::Module;
-use crate::schedule::{Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose};
+use crate::schedule::{
+    Epilogue, Family, Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose,
+};
 
 /// Why every access of a launch is in bounds, why nothing races, and why the result does not
 /// change from run to run. In a sequence each sentence says which launch it is about.
 pub fn sentences(schedule: &Schedule, launch: &Launch) -> Vec<String> {
     let sentences = match &launch.strategy {
-        Strategy::Tiled(tiled) => tiled_sentences(&schedule.program, launch, tiled),
+        Strategy::Tiled(family) => tiled_sentences(&schedule.program, launch, family),
         Strategy::Transpose(transpose) => transpose_sentences(&schedule.program, launch, transpose),
         Strategy::Reduction(reduction) => reduction_sentences(&schedule.program, launch, reduction),
         Strategy::PerOutput(_) => per_output_sentences(&schedule.program, launch),
@@ -56,21 +58,32 @@ fn checked(program: &Program, launch: &Launch) -> &'static str {
     "`launch` has checked that each buffer holds exactly the product of its extents"
 }
 
-fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<String> {
+fn tiled_sentences(program: &Program, launch: &Launch, family: &Family) -> Vec<String> {
     let name = |mode: ModeId| program.mode(mode).name.as_str();
     let statement = &program.statements[launch.statement];
     let mut sentences = vec![format!(
         "{}, so an offset is in bounds when each of its coordinates is below its extent.",
         checked(program, launch)
     )];
-    let tails = [
-        (Some(tiled.row.mode), tiled.row.tail),
-        (Some(tiled.col.mode), tiled.col.tail),
-        (tiled.contracted.mode, tiled.contracted.tail),
-        (tiled.batch.mode, tiled.batch.tail),
-    ];
+    let tails = |tiled: &Tiled| {
+        [
+            (Some(tiled.row.mode), tiled.row.tail),
+            (Some(tiled.col.mode), tiled.col.tail),
+            (tiled.contracted.mode, tiled.contracted.tail),
+            (tiled.batch.mode, tiled.batch.tail),
+        ]
+    };
+    // A mode is predicated where the tile of any version leaves a tail.
+    let mut worst = tails(&family.largest.tiled);
+    for tiled in family.tiles() {
+        for (at, (_, tail)) in tails(tiled).into_iter().enumerate() {
+            if tail == Tail::Predicated {
+                worst[at].1 = tail;
+            }
+        }
+    }
     let of = |wanted: Tail| -> Vec<String> {
-        let modes = tails.iter().filter(|(_, tail)| *tail == wanted);
+        let modes = worst.iter().filter(|(_, tail)| *tail == wanted);
         modes.filter_map(|(mode, _)| mode.map(|mode| format!("`{}`", name(mode)))).collect()
     };
     let (predicated, exact) = (of(Tail::Predicated), of(Tail::Exact));
@@ -89,8 +102,16 @@ fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<Str
          uses of each."
             .to_string(),
     );
-    if tiled.long.is_some() {
+    if family.long.is_some() {
         sentences.push(in_parts("steps"));
+    }
+    if family.members().any(|member| member.tiled.epilogue != Epilogue::Direct) {
+        sentences.push(
+            "The stages are free when accumulators change threads in them; a barrier stands \
+             between the writing and the reading of a half, and while one half is read the other \
+             one is written."
+                .to_string(),
+        );
     }
     let output = &program.tensor(statement.target.tensor).name;
     sentences.push(format!(

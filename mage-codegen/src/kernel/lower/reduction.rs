@@ -36,7 +36,7 @@ pub fn lower(
     let host = Host { schedule, launch, reduction, names, module };
     let mut steps = Vec::new();
     if let Some(split) = reduction.splits.last() {
-        steps.extend(grid_limit(schedule, launch, &host.blocks(split)));
+        steps.extend(grid_limit(schedule, launch, None, &host.blocks(split)));
     }
     let terms = host.product(&reduction.terms);
     steps.extend(require_limit("terms of an output element", terms, MOST_TERMS));

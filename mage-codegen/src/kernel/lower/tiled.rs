@@ -3,165 +3,41 @@
 
 mod steps;
 
-use mage_einsum::index::{Access, ModeId, Statement};
+use mage_einsum::index::{Access, ModeId};
 
-use super::builder::{Builder, Frame, host_extent, reg};
+use super::builder::{Builder, Frame, reg};
 use super::epilogue;
+use super::exchange;
 use super::grid;
-use super::host::{NARROW_COORDINATES, grid_limit, require_limit, selected};
 use super::names::Names;
 use super::part::Part;
-use super::parts;
 use super::stage::{Step, Walk};
-use super::total::{self, Partial};
-use super::wide;
+use super::total::Partial;
 use crate::kernel::{
-    Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Place, RegId, SharedId, Space, Stmt,
-    Ty, Value, Width,
+    Expr, HostExpr, Kernel, Place, RegId, SharedId, Space, Stmt, Ty, Value, Width,
 };
-use crate::schedule::{Deep, Launch, Long, Schedule, Tiled, Variant};
+use crate::schedule::{Epilogue, Launch, Schedule, Tiled, Variant};
 
-/// The kernels of all variants and the steps that select one.
-pub fn lower(
+/// The kernel of one variant of a tile.
+pub fn kernel(
     schedule: &Schedule,
     launch: &Launch,
-    tiled: &Tiled,
+    tile: (&Tiled, &Variant),
     names: &Names,
-    module: &Module,
-) -> (Vec<Kernel>, Vec<HostStep>) {
-    let blocks = grid::blocks(schedule, &grid::digits(tiled, names), names);
-    let mut steps: Vec<HostStep> = Vec::new();
-    let smallest = tiled.deep.as_ref().map_or(tiled, |deep| &deep.tiled);
-    let most_blocks = grid::blocks(schedule, &grid::digits(smallest, names), names);
-    steps.extend(grid_limit(schedule, launch, &blocks));
-    if most_blocks != blocks {
-        steps.extend(grid_limit(schedule, launch, &most_blocks));
-    }
-    if !tiled.contracted.outer.is_empty() {
-        let n_steps = host_steps(schedule, tiled, names);
-        steps.extend(require_limit("steps of a block", n_steps, NARROW_COORDINATES));
-    }
-    let host = Host { schedule, launch, names, module };
-    let mut kernels = Vec::new();
-    let version = Version { name: None, blocks: &blocks, partial: None };
-    let plain = host.variants(tiled, &version, &mut kernels);
-    let deep = tiled.deep.as_ref().map(|deep| host.deep(deep, &most_blocks, &mut kernels));
-    let partial = Partial::of(schedule, launch, names, module);
-    let long = tiled.long.as_ref().zip(partial);
-    let long = long.map(|(long, partial)| host.long(&long.tiled, &partial, &mut kernels));
-    steps.extend(selected(long.into_iter().chain(deep).chain(plain).collect()));
-    (kernels, steps)
-}
-
-/// The parts of a contraction.
-pub fn parts(schedule: &Schedule, long: &Long, names: &Names) -> parts::Parts {
-    let n_blocks = grid::blocks(schedule, &grid::digits(&long.tiled, names), names);
-    parts::Parts::new(&long.parts, host_steps(schedule, &long.tiled, names), n_blocks)
-}
-
-/// What the arms are made of.
-struct Host<'p> {
-    schedule: &'p Schedule,
-    launch: &'p Launch,
-    names: &'p Names,
-    module: &'p Module,
-}
-
-impl Host<'_> {
-    /// The arm in parts.
-    fn long(&self, tiled: &Tiled, partial: &Partial, kernels: &mut Vec<Kernel>) -> Arm {
-        let Host { schedule, launch, names, module } = *self;
-        let blocks = partial.parts.all_blocks();
-        let version = Version { name: Some("long"), blocks: &blocks, partial: Some(partial) };
-        let arms = self.variants(tiled, &version, kernels);
-        let mut steps: Vec<HostStep> = partial.parts.named().collect();
-        steps.extend(selected(arms));
-        steps.push(total::step(module.kernels.len() + kernels.len(), partial));
-        kernels.push(total::kernel(schedule, launch, names, partial));
-        Arm { name: "long".to_string(), eligible: partial.parts.eligible(module), steps }
-    }
-
-    /// The arm in rounds.
-    fn deep(&self, deep: &Deep, blocks: &HostExpr, kernels: &mut Vec<Kernel>) -> Arm {
-        let Deep { most_steps, tiled } = deep;
-        let version = Version { name: Some("deep"), blocks, partial: None };
-        let n_steps = host_steps(self.schedule, tiled, self.names);
-        Arm {
-            name: "deep".to_string(),
-            eligible: HostPred::AtLeast(n_steps, u64::from(*most_steps) + 1),
-            steps: selected(self.variants(tiled, &version, kernels)),
-        }
-    }
-
-    /// An arm for each variant.
-    fn variants(
-        &self,
-        tiled: &Tiled,
-        version: &Version<'_>,
-        kernels: &mut Vec<Kernel>,
-    ) -> Vec<Arm> {
-        let Host { schedule, launch, names, module } = *self;
-        let statement = &schedule.program.statements[launch.statement];
-        let mut arms = Vec::new();
-        for variant in &tiled.variants {
-            let kernel = module.kernels.len() + kernels.len();
-            let wide = wide_accesses(statement, tiled, variant);
-            arms.push(Arm {
-                name: variant.kind.name().to_string(),
-                eligible: wide::eligible(
-                    &schedule.program,
-                    names,
-                    module,
-                    (&wide, version.partial),
-                ),
-                steps: vec![HostStep::Launch { kernel, blocks: version.blocks.clone() }],
-            });
-            let lowering = Lowering::new(schedule, launch, (tiled, variant), names, version);
-            kernels.push(lowering.kernel());
-        }
-        arms
-    }
-}
-
-fn host_steps(schedule: &Schedule, tiled: &Tiled, names: &Names) -> HostExpr {
-    let extent = |mode: ModeId| host_extent(&schedule.program, names, mode);
-    let mut counts: Vec<HostExpr> =
-        tiled.contracted.outer.iter().map(|mode| extent(*mode)).collect();
-    if let Some(mode) = tiled.contracted.mode {
-        counts.push(extent(mode).ceil_div(u64::from(tiled.contracted.tile)));
-    }
-    HostExpr::product(counts)
-}
-
-/// The accesses that a variant makes four elements wide, in the order of buffers.
-fn wide_accesses<'s>(
-    statement: &'s Statement,
-    tiled: &Tiled,
-    variant: &Variant,
-) -> Vec<&'s Access> {
-    let factors = statement.factors();
-    let mut wide: Vec<&Access> = Vec::new();
-    for (side, elems) in tiled.sides().into_iter().zip(variant.load_elems) {
-        if elems == 4 {
-            wide.push(factors[side.factor]);
-        }
-    }
-    if variant.store_elems == 4 {
-        wide.push(&statement.target);
-    }
-    wide.sort_by_key(|access| access.tensor);
-    wide
+    version: &Version<'_>,
+) -> Kernel {
+    Lowering::new(schedule, launch, tile, names, version).kernel()
 }
 
 /// Which of the kernels of a contraction.
 #[derive(Clone, Copy)]
-struct Version<'p> {
+pub struct Version<'p> {
     /// What its name adds.
-    name: Option<&'static str>,
+    pub name: Option<&'static str>,
     /// The blocks of its grid.
-    blocks: &'p HostExpr,
+    pub blocks: &'p HostExpr,
     /// Where a part's sums go; none where a block takes all steps.
-    partial: Option<&'p Partial>,
+    pub partial: Option<&'p Partial>,
 }
 
 struct Lowering<'p> {
@@ -252,7 +128,12 @@ impl<'p> Lowering<'p> {
             owned: &owned,
             acc: parts.sums,
         };
-        epilogue::store(&mut self.builder, &mut body, &store);
+        match tiled.epilogue {
+            Epilogue::Direct => epilogue::store(&mut self.builder, &mut body, &store),
+            Epilogue::Exchanged(exchange) => {
+                exchange::store(&mut self.builder, &mut body, &store, exchange, tiles);
+            }
+        }
         let frame = self.frame();
         self.builder.finish(frame, body)
     }

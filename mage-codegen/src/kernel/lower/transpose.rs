@@ -23,7 +23,7 @@ pub fn lower(
 ) -> (Vec<Kernel>, Vec<HostStep>) {
     let blocks = grid::blocks(schedule, &digits(transpose, names), names);
     let mut steps: Vec<HostStep> = Vec::new();
-    steps.extend(grid_limit(schedule, launch, &blocks));
+    steps.extend(grid_limit(schedule, launch, None, &blocks));
     steps.push(HostStep::Launch { kernel: module.kernels.len(), blocks });
     (vec![kernel(schedule, launch, transpose, names)], steps)
 }

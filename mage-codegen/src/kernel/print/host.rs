@@ -121,6 +121,7 @@ fn pred(module: &Module, pred: &HostPred, show: fn(&Module, &HostExpr) -> String
         HostPred::MultipleOf(value, divisor) => format!("{} % {divisor} == 0", show(value)),
         HostPred::IsZero(value) => format!("{} == 0", show(value)),
         HostPred::Equal(left, right) => format!("{} == {}", show(left), show(right)),
+        HostPred::NotAbove(left, right) => format!("{} <= {}", show(left), show(right)),
         HostPred::LengthIs(buffer, value) => format!("len({}) == {}", name(buffer.0), show(value)),
         HostPred::LengthAtLeast(buffer, value) => {
             let whole = module.workspace.as_ref().filter(|known| known.has_parts());
