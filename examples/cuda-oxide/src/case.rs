@@ -50,7 +50,7 @@ macro_rules! cases {
                 $(
                     let elems = kernels::$kernel::workspace_elems(&extents).ok_or("a workspace beyond memory")?;
                     let stream = context.default_stream();
-                    let $workspace = DeviceBuffer::from_host(&stream, &vec![f32::NAN; elems])?;
+                    let $workspace = DeviceBuffer::from_host(&stream, &vec![mage::dtype::Element::from_f64(f64::NAN); elems])?;
                     let $workspace = RefCell::new($workspace);
                 )?
                 Ok(Box::new(move |stream, operands, out| {
@@ -73,7 +73,7 @@ cases! {
     matmul_64x128 [i k j] (a b) => &[&[65, 17, 129], &[128, 32, 128]];
     matmul_128x64 [i k j] (a b) => &[&[129, 17, 65], &[256, 32, 128]];
     matmul_64 [i k j] (a b) => &[&[65, 65, 65], &[63, 34, 65], &[64, 2049, 3], &[257, 129, 191], &[512, 512, 512]];
-    matmul [i k j] (a b) => &[&[129, 33, 127], &[640, 20, 900], &[640, 7, 897], &[1280, 33, 1280], &[1277, 35, 1281]];
+    matmul [i k j] (a b) workspace => &[&[129, 33, 127], &[640, 20, 900], &[640, 7, 897], &[1280, 33, 1280], &[1277, 35, 1281], &[64, 65600, 63], &[300, 70001, 400]];
     matmul_nt [i k j] (a b) => &[&[129, 33, 127], &[256, 64, 384]];
     matmul_tn [k i j] (a b) => &[&[33, 129, 127], &[64, 256, 384]];
     matmul_tt [k i j] (a b) => &[&[33, 129, 127], &[64, 256, 384]];
@@ -81,7 +81,7 @@ cases! {
     matmul_odd_tile [i k j] (a b) => &[&[49, 13, 41], &[96, 12, 40]];
     matmul_fixed [i] (a b) => &[&[65], &[128]];
     batched [b i k j] (a b_) => &[&[3, 65, 18, 63], &[2, 64, 16, 128]];
-    batched_family [b i k j] (a b_) => &[&[3, 65, 18, 63], &[100, 128, 16, 128], &[64, 100, 33, 127]];
+    batched_family [b i k j] (a b_) workspace => &[&[3, 65, 18, 63], &[100, 128, 16, 128], &[64, 100, 33, 127]];
     attention_scores [b h q d k] (a b_) => &[&[2, 2, 33, 65, 31], &[2, 3, 64, 32, 128]];
     triangle_outgoing [i k c j] (a b) => &[&[33, 65, 3, 17], &[65, 66, 5, 63], &[64, 64, 64, 64], &[2, 129, 1, 3]];
     triangle_outgoing_64 [i k c j] (a b) => &[&[33, 65, 3, 17], &[65, 66, 5, 63], &[128, 64, 32, 128]];
@@ -103,16 +103,16 @@ cases! {
     chain [i j k l] (a b c) workspace => &[&[65, 33, 67, 31], &[256, 128, 64, 512], &[3, 0, 5, 7]];
     reduced_first [i j k l] (a b) workspace => &[&[9, 33, 5, 7], &[128, 64, 32, 256]];
     hadamard_transposed [i j] (a b) => &[&[33, 65]];
-    matmul_f64 [i k j] (a b) => &[&[65, 67, 63], &[256, 128, 64], &[3, 0, 5]];
+    matmul_f64 [i k j] (a b) workspace => &[&[65, 67, 63], &[256, 128, 64], &[64, 4099, 64], &[3, 0, 5]];
     matmul_f16 [i k j] (a b) => &[&[65, 67, 63], &[256, 128, 64], &[257, 129, 191]];
     matmul_bf16 [i k j] (a b) => &[&[65, 67, 63], &[256, 128, 64]];
     matmul_bf16_to_f32 [i k j] (a b) => &[&[65, 67, 63], &[256, 128, 64]];
     matmul_added [i k j] (a b) => &[&[65, 67, 63], &[256, 128, 64], &[3, 0, 5]];
     triangle_bf16_added [i k c j] (a b) => &[&[17, 23, 20, 19], &[64, 64, 64, 64]];
-    row_sums_f16 [i j] (a) => &[&[5, 4099], &[5000, 1024], &[2, 0]];
-    column_sums_f64_added [i j] (a) => &[&[65, 33], &[4096, 512], &[0, 5]];
+    row_sums_f16 [i j] (a) workspace => &[&[5, 4099], &[5000, 1024], &[2, 0]];
+    column_sums_f64_added [i j] (a) workspace => &[&[65, 33], &[4096, 512], &[0, 5]];
     transpose_f16 [i j] (a) => &[&[65, 67], &[1024, 512]];
-    dot_bf16_added [i] (a b) => &[&[4099], &[65536], &[0]];
+    dot_bf16_added [i] (a b) workspace => &[&[4099], &[65536], &[1000003], &[0]];
 }
 
 /// A case with its extents bound, and what the oracle needs to know of it.

@@ -38,7 +38,7 @@ struct Case {
 }
 
 macro_rules! cases {
-    ($($kernel:ident [$($label:ident)*] ($($operand:ident)*) => $checks:expr;)*) => {
+    ($($kernel:ident [$($label:ident)*] ($($operand:ident)*) $($workspace:ident)? => $checks:expr;)*) => {
         const CASES: &[Case] = &[$(Case {
             name: stringify!($kernel),
             notation: kernels::$kernel::NOTATION,
@@ -51,11 +51,15 @@ macro_rules! cases {
                     return Err("a case with the wrong number of extents or operands".into());
                 };
                 let extents = kernels::$kernel::Extents { $($label: *$label),* };
+                $(
+                    let elems = kernels::$kernel::workspace_elems(&extents).ok_or("a workspace beyond memory")?;
+                    let mut $workspace = DeviceBuffer::from_host(stream, &vec![f32::NAN; elems])?;
+                )?
                 kernels::$kernel::launch(&module, stream, &extents, $(kernels::$kernel::View {
                     buffer: &$operand.buffer,
                     first: $operand.first,
                     strides: $operand.strides.as_slice().try_into()?,
-                },)* out)?;
+                },)* $(&mut $workspace,)? out)?;
                 Ok(())
             },
         }),*];
@@ -67,7 +71,7 @@ cases! {
     strided_triangle [i k c j] (a b) => &[&[33, 65, 3, 17], &[64, 33, 16, 40]];
     strided_diagonal [i k j] (a b) => &[&[33, 17, 35], &[64, 32, 64]];
     strided_transpose [i j k] (a) => &[&[5, 33, 67], &[3, 64, 64]];
-    strided_row_sums [i j k] (a b) => &[&[7, 5, 33], &[300, 3, 16], &[9000, 4, 32], &[3, 40, 512]];
+    strided_row_sums [i j k] (a b) workspace => &[&[7, 5, 33], &[2, 9, 4101], &[300, 3, 16], &[9000, 4, 32], &[3, 40, 512]];
 }
 
 /// Checks all: for each comparison whether it is right, and a line that says so.
