@@ -92,9 +92,15 @@ pub struct SpecArgs {
     /// Extents known at compile time, as in `k=64,c=128`; the kernel is specialised for them.
     #[arg(long, value_name = "EXTENTS", help_heading = "Options of the specification")]
     pub extents: Option<String>,
-    /// The element type of the operands.
+    /// The element type of the operands: f16, bf16, f32 (the default) or f64.
     #[arg(long, value_name = "TYPE", help_heading = "Options of the specification")]
     pub dtype: Option<String>,
+    /// The element type of the output, where it is not the operands': f32 for sums of f16 or bf16.
+    #[arg(long, value_name = "TYPE", help_heading = "Options of the specification")]
+    pub out: Option<String>,
+    /// Add the result to what the output holds.
+    #[arg(long, help_heading = "Options of the specification")]
+    pub accumulate: bool,
     /// The device that the kernel is planned for: `rtx4090` (the default) or `h200`.
     #[arg(long, value_name = "DEVICE", help_heading = "Options of the specification")]
     pub device: Option<String>,
