@@ -56,13 +56,14 @@ fn operands(side: usize) -> [Vec<f32>; 2] {
 #[divan::bench(args = [128], sample_count = 10)]
 fn emulate_matmul(bencher: Bencher<'_, '_>, side: usize) {
     let module = compiled(MATMUL).module;
-    let operands = operands(side);
+    let operands = operands(side).map(|data| data.into_iter().map(f64::from).collect::<Vec<_>>());
     let extents = vec![side as u64; module.labels.len()];
     bencher.bench_local(|| {
-        let inputs = operands.each_ref().map(|data| Input { data, byte_alignment: 16 });
+        let inputs = operands.each_ref().map(|data| Input { data, view: None, byte_alignment: 16 });
         let arguments = Arguments {
             extents: &extents,
             inputs: &inputs,
+            output_before: &[],
             output_len: side * side,
             output_byte_alignment: 16,
             workspace_len: None,

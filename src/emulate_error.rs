@@ -2,6 +2,7 @@
 
 use mage_codegen::emulate::Failure;
 use mage_codegen::pipeline;
+use mage_einsum::diagnostic::Diagnostics;
 
 /// What went wrong between the embedded specification and the emulator's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub enum EmulateError {
         /// Hash of the source that it compiles to here.
         compiled: String,
     },
+    /// The operands' shapes do not fit the notation.
+    Operands(Diagnostics),
     /// The host refused the extents or the operands, or the kernel broke a rule of its IR.
     Failure(Failure),
 }
@@ -27,6 +30,7 @@ impl std::fmt::Display for EmulateError {
                 f,
                 "the embedded source has hash {embedded} but the specification compiles to {compiled}"
             ),
+            EmulateError::Operands(mistakes) => write!(f, "{mistakes}"),
             EmulateError::Failure(failure) => write!(f, "{failure}"),
         }
     }

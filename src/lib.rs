@@ -34,9 +34,10 @@ mod emulate_error;
 #[doc(hidden)]
 pub mod support;
 
+pub use half;
 pub use mage_codegen::{device, emit, emulate, kernel, pipeline, schedule};
 pub use mage_einsum::{
-    binding, diagnostic, fill, index, notation, options, oracle, spec, tolerance,
+    binding, diagnostic, dtype, fill, index, notation, options, oracle, spec, tolerance, view,
 };
 pub use mage_macros::einsum_kernel;
 pub use ndarray;

@@ -1,14 +1,18 @@
 //! What the expansion of `einsum_kernel!` calls. Not for people: its names may change with any
 //! version of the macro.
 
+use mage_codegen::emit;
 use mage_codegen::emulate::{self, Arguments, Input};
-use mage_codegen::kernel::{BufferUse, Module};
-use mage_codegen::{emit, pipeline};
+use mage_codegen::kernel::Module;
+use mage_codegen::pipeline::{self, Levels};
+use mage_einsum::binding::Extents;
 use mage_einsum::diagnostic::Diagnostics;
+use mage_einsum::dtype::Element;
 use mage_einsum::oracle::Evaluation;
 use mage_einsum::spec::Spec;
+use mage_einsum::view::{Stored, View};
 use mage_einsum::{index, oracle, spec};
-use ndarray::ArrayViewD;
+use ndarray::{ArrayD, ArrayViewD};
 
 use crate::EmulateError;
 
@@ -27,53 +31,116 @@ pub struct Embedded<'a> {
     pub source_hash: &'a str,
 }
 
-/// Evaluates a specification on operands.
+/// Evaluates a specification on operands, added to what the output held where there is that.
 ///
 /// # Errors
 ///
 /// When the operands' shapes do not fit the notation.
-pub fn reference(
+pub fn reference<T: Element, O: Element>(
     notation: &str,
     options: &str,
-    operands: &[ArrayViewD<'_, f32>],
+    operands: &[ArrayViewD<'_, T>],
+    before: Option<ArrayViewD<'_, O>>,
 ) -> Result<Evaluation, Diagnostics> {
     let spec = read(notation, options)?;
     let program = index::lower(&spec.notation, &spec.options)?;
-    oracle::evaluate(&program, operands)
+    let Some(before) = before else {
+        return oracle::evaluate(&program, operands);
+    };
+    // One array type for both: every value is exact in f64.
+    let mut arrays: Vec<ArrayD<f64>> =
+        operands.iter().map(|operand| operand.mapv(T::to_f64)).collect();
+    arrays.push(before.mapv(O::to_f64));
+    let views: Vec<ArrayViewD<'_, f64>> = arrays.iter().map(|array| array.view()).collect();
+    oracle::evaluate(&program, &views)
 }
 
-/// Recompiles a specification, compares the source, and runs the kernel in the emulator.
+/// Recompiles a specification, compares the source, and runs the kernel in the emulator; `before`
+/// is what the output held, looked at only where the specification adds to it.
 ///
 /// # Errors
 ///
 /// As [`EmulateError`] says.
-pub fn emulate(
+pub fn emulate<T: Element, O: Element>(
     embedded: &Embedded<'_>,
     extents: &[usize],
-    operands: &[&[f32]],
-) -> Result<Vec<f32>, EmulateError> {
+    operands: &[&[T]],
+    before: &[O],
+) -> Result<Vec<O>, EmulateError> {
+    let levels = recompiled(embedded)?;
+    let extents: Vec<u64> = extents.iter().map(|extent| *extent as u64).collect();
+    let operands: Vec<Vec<f64>> = operands.iter().map(|data| carried(data)).collect();
+    let inputs: Vec<Input<'_>> = operands
+        .iter()
+        .map(|data| Input { data, view: None, byte_alignment: BYTE_ALIGNMENT })
+        .collect();
+    run(&levels, &extents, &inputs, before)
+}
+
+/// The same for a specification with `strides = runtime`: operands lie as their views say.
+///
+/// # Errors
+///
+/// As [`EmulateError`] says.
+pub fn emulate_views<T: Element, O: Element>(
+    embedded: &Embedded<'_>,
+    operands: &[ArrayViewD<'_, T>],
+    before: &[O],
+) -> Result<Vec<O>, EmulateError> {
+    let levels = recompiled(embedded)?;
+    let shapes: Vec<&[usize]> = operands.iter().map(|operand| operand.shape()).collect();
+    let bound = Extents::from_shapes(&levels.program, &shapes).map_err(EmulateError::Operands)?;
+    let labels = levels.module.labels.iter();
+    let extents: Vec<u64> = labels.map(|label| bound.get(&label.name).unwrap_or(0)).collect();
+    let gap = T::from_f64(f64::NAN);
+    let stored: Vec<(Vec<f64>, View)> = operands
+        .iter()
+        .map(|operand| Stored::of(operand, gap))
+        .map(|Stored { data, view }| (carried(&data), view))
+        .collect();
+    let inputs: Vec<Input<'_>> = stored
+        .iter()
+        .map(|(data, view)| Input { data, view: Some(view), byte_alignment: BYTE_ALIGNMENT })
+        .collect();
+    run(&levels, &extents, &inputs, before)
+}
+
+fn recompiled(embedded: &Embedded<'_>) -> Result<Levels, EmulateError> {
     let levels = read(embedded.notation, embedded.options)
         .map_err(pipeline::Error::Mistakes)
         .and_then(|spec| pipeline::compile(&spec))
         .map_err(EmulateError::Compile)?;
     let compiled = emit::hash(&levels.source);
-    if compiled != embedded.source_hash {
-        let embedded = embedded.source_hash.to_owned();
-        return Err(EmulateError::OtherSource { embedded, compiled });
+    if compiled == embedded.source_hash {
+        return Ok(levels);
     }
-    let extents: Vec<u64> = extents.iter().map(|extent| *extent as u64).collect();
-    let inputs: Vec<Input<'_>> =
-        operands.iter().map(|data| Input { data, byte_alignment: BYTE_ALIGNMENT }).collect();
+    let embedded = embedded.source_hash.to_owned();
+    Err(EmulateError::OtherSource { embedded, compiled })
+}
+
+fn run<O: Element>(
+    levels: &Levels,
+    extents: &[u64],
+    inputs: &[Input<'_>],
+    before: &[O],
+) -> Result<Vec<O>, EmulateError> {
+    let accumulates = levels.program.accumulates();
     let arguments = Arguments {
-        extents: &extents,
-        inputs: &inputs,
-        output_len: output_len(&levels.module, &extents),
+        extents,
+        inputs,
+        output_before: &carried(before),
+        output_len: if accumulates { before.len() } else { output_len(&levels.module, extents) },
         output_byte_alignment: BYTE_ALIGNMENT,
         workspace_len: None,
         workspace_byte_alignment: BYTE_ALIGNMENT,
     };
     let run = emulate::run(&levels.module, &arguments).map_err(EmulateError::Failure)?;
-    Ok(run.output)
+    Ok(run.output.into_iter().map(O::from_f64).collect())
+}
+
+/// The elements as the emulator carries them.
+fn carried<T: Element>(elements: &[T]) -> Vec<f64> {
+    elements.iter().map(|element| element.to_f64()).collect()
 }
 
 fn read(notation: &str, options: &str) -> Result<Spec, Diagnostics> {
@@ -83,7 +150,7 @@ fn read(notation: &str, options: &str) -> Result<Spec, Diagnostics> {
 
 /// Elements of the output. Where the product leaves 64 bits the host's own check refuses it.
 fn output_len(module: &Module, extents: &[u64]) -> usize {
-    let output = module.buffers.iter().find(|buffer| buffer.usage == BufferUse::Write);
+    let output = module.buffers.iter().find(|buffer| buffer.usage.is_output());
     let dims = output.map_or(&[][..], |buffer| &buffer.dims);
     let product = dims.iter().fold(1_u64, |product, label| product.saturating_mul(extents[*label]));
     usize::try_from(product).unwrap_or(usize::MAX)

@@ -16,8 +16,8 @@ use mage_einsum::fill::Fill;
 
 mod common;
 
-const INF: f32 = f32::INFINITY;
-const NAN: f32 = f32::NAN;
+const INF: f64 = f64::INFINITY;
+const NAN: f64 = f64::NAN;
 
 fn shape(text: &str) -> Vec<usize> {
     let extents = text.split('x').filter(|extent| *extent != "-");
@@ -58,11 +58,16 @@ fn every_line_of_the_table() {
 }
 
 /// A shape and its elements.
-type Operand<'t> = (&'t [usize], &'t [f32]);
+type Operand<'t> = (&'t [usize], &'t [f64]);
 
 /// What the kernel gives on operands that are written out.
-fn output(notation: &str, operands: &[Operand<'_>]) -> Vec<f32> {
-    let levels = common::compile(&format!("\"{notation}\""));
+fn output(notation: &str, operands: &[Operand<'_>]) -> Vec<f64> {
+    output_under(notation, "", operands)
+}
+
+/// The same under options.
+fn output_under(notation: &str, options: &str, operands: &[Operand<'_>]) -> Vec<f64> {
+    let levels = common::compile(&format!("\"{notation}\", {options}"));
     let shapes: Vec<Vec<usize>> = operands.iter().map(|(shape, _)| shape.to_vec()).collect();
     let data = operands.iter().map(|(_, data)| data.to_vec()).collect();
     let problem = common::problem_on(&levels, &bound(&levels, &shapes), data);
@@ -71,9 +76,9 @@ fn output(notation: &str, operands: &[Operand<'_>]) -> Vec<f32> {
 
 /// Equality that takes NaN as equal to NaN.
 #[track_caller]
-fn same(got: &[f32], expected: &[f32]) {
+fn same(got: &[f64], expected: &[f64]) {
     let is_same =
-        |(got, expected): (&f32, &f32)| got == expected || got.is_nan() && expected.is_nan();
+        |(got, expected): (&f64, &f64)| got == expected || got.is_nan() && expected.is_nan();
     assert!(got.len() == expected.len(), "{got:?} for {expected:?}");
     assert!(got.iter().zip(expected).all(is_same), "{got:?} for {expected:?}");
 }
@@ -90,14 +95,14 @@ fn scalars() {
 #[test]
 fn values_that_are_not_finite() {
     same(&output("ii->", &[(&[2, 2], &[1., INF, NAN, 2.])]), &[3.]);
-    let (a, b): (&[f32], &[f32]) = (&[0., 1., 2., 3.], &[INF, 1., 1., 1.]);
+    let (a, b): (&[f64], &[f64]) = (&[0., 1., 2., 3.], &[INF, 1., 1., 1.]);
     same(&output("ik,kj->ij", &[(&[2, 2], a), (&[2, 2], b)]), &[NAN, 1., INF, 5.]);
     same(&output("i,i->", &[(&[1], &[1e20]), (&[1], &[1e20])]), &[INF]);
 }
 
 #[test]
 fn precision_of_f32() {
-    let (z, identity): (&[f32], &[f32]) = (&[0., 3.14], &[1., 0., 0., 1.]);
+    let (z, identity): (&[f64], &[f64]) = (&[0., 3.14], &[1., 0., 0., 1.]);
     let form = output("i,ij,j->", &[(&[2], z), (&[2, 2], identity), (&[2], z)]);
     assert!((form[0] - 9.859_601).abs() < 1e-5, "{form:?}");
 
@@ -105,7 +110,7 @@ fn precision_of_f32() {
     assert!([0., 1.].contains(&cancelled[0]), "{cancelled:?}");
 
     // The order of three factors decides whether f32 overflows; the oracle in f64 does not.
-    let (large, small): (&[f32], &[f32]) = (&[1e30, 1e30], &[1e-30, 1e-30]);
+    let (large, small): (&[f64], &[f64]) = (&[1e30, 1e30], &[1e-30, 1e-30]);
     let product = output("i,i,i->", &[(&[2], large), (&[2], large), (&[2], small)]);
     assert!(product[0] == INF || (product[0] - 2e30).abs() < 1e24, "{product:?}");
 
@@ -113,12 +118,24 @@ fn precision_of_f32() {
     assert!(summed[0] == INF || (summed[0] - 1.2e29).abs() < 1e23, "{summed:?}");
 }
 
+/// A sum in f16 would stop at 2048, and its greatest number is 65504.
+#[test]
+fn halves_are_accumulated_in_f32() {
+    let ones: Operand<'_> = (&[4096], &[1.; 4096]);
+    let large: Operand<'_> = (&[2], &[300.; 2]);
+    for options in ["dtype = f16", "dtype = f16, out = f32"] {
+        same(&output_under("i,i->", options, &[ones, ones]), &[4096.]);
+    }
+    same(&output_under("i,i->", "dtype = f16, out = f32", &[large, large]), &[180_000.]);
+    same(&output_under("i,i->", "dtype = f16", &[large, large]), &[INF]);
+}
+
 #[test]
 fn two_runs_give_the_same_bits() {
-    let data: Vec<f32> = mage_einsum::fill::fill(Fill::Normal, 0, 33 * 70);
+    let data: Vec<f64> = mage_einsum::fill::fill(Fill::Normal, 0, 33 * 70);
     for notation in ["ik,jk->ij", "ik,jk->"] {
         let run = || output(notation, &[(&[33, 70], &data), (&[33, 70], &data)]);
-        let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+        let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
         assert_eq!(bits(run()), bits(run()), "{notation}");
     }
 }

@@ -48,9 +48,11 @@ fn every_spec_at_its_extents() {
             for (fill, agreement) in
                 [(Fill::Hash, Agreement::Equal), (Fill::Normal, Agreement::WithinBound)]
             {
-                let what = format!("{} at {extents:?}, {fill:?}", case.name);
-                let problem = common::problem(&case.levels, extents, &[fill]);
-                arms.extend(check(&what, &case.levels, &problem, agreement, &mut failures));
+                for arrangement in common::arrangements(&case.levels.module) {
+                    let what = format!("{} at {extents:?}, {fill:?}, {arrangement:?}", case.name);
+                    let problem = common::arranged(&case.levels, extents, &[fill], arrangement);
+                    arms.extend(check(&what, &case.levels, &problem, agreement, &mut failures));
+                }
             }
         }
     }
@@ -66,8 +68,8 @@ struct Edge {
     notation: &'static str,
     extents: &'static str,
     sums: [i64; 2],
-    first: &'static [f32],
-    last: Option<f32>,
+    first: &'static [f64],
+    last: Option<f64>,
 }
 
 const MATMUL: &str = "ik,kj->ij";
@@ -105,24 +107,18 @@ const fn edge(
     notation: &'static str,
     extents: &'static str,
     sums: [i64; 2],
-    first: &'static [f32],
-    last: Option<f32>,
+    first: &'static [f64],
+    last: Option<f64>,
 ) -> Edge {
     Edge { id, notation, extents, sums, first, last }
-}
-
-/// S and Q of cases.md: the sum, and the sum with weights 1 to 97.
-fn sums(output: &[f32]) -> [i64; 2] {
-    let weighted = |(n, value): (usize, &f32)| (n as i64 % 97 + 1) * *value as i64;
-    [output.iter().map(|value| *value as i64).sum(), output.iter().enumerate().map(weighted).sum()]
 }
 
 /// The oracle gives the published sums, and the emulator what the oracle gives.
 fn check_edge(edge: &Edge, tile: u32, failures: &mut Vec<String>) {
     let levels = common::compile(&format!("\"{}\", tile = {tile}", edge.notation));
     let problem = common::problem(&levels, &common::extents(edge.extents), &[Fill::Hash]);
-    let right: Vec<f32> = problem.evaluation.to_f32().into_iter().collect();
-    assert_eq!(sums(&right), edge.sums, "{} in the oracle", edge.id);
+    let right: Vec<f64> = problem.evaluation.rounded().into_iter().collect();
+    assert_eq!(common::sums(&right), edge.sums, "{} in the oracle", edge.id);
     assert_eq!(right[..edge.first.len()], *edge.first, "{} in the oracle", edge.id);
     assert!(edge.last.is_none_or(|last| right.last() == Some(&last)), "{} in the oracle", edge.id);
     let what = format!("{} `{}` at {}, tile {tile}", edge.id, edge.notation, edge.extents);
@@ -161,8 +157,8 @@ fn thirteen_significant_bits_survive() {
 
         let extents = common::extents("i=33 k=65 j=17");
         let problem = common::problem(&levels, &extents, &[Fill::Wide, Fill::Ternary]);
-        let right: Vec<f32> = problem.evaluation.to_f32().into_iter().collect();
-        assert_eq!(sums(&right), [94_854, -4_431_756], "J4 in the oracle");
+        let right: Vec<f64> = problem.evaluation.rounded().into_iter().collect();
+        assert_eq!(common::sums(&right), [94_854, -4_431_756], "J4 in the oracle");
         check("J4", &levels, &problem, Agreement::Equal, &mut failures);
     }
     assert_none(&failures);
@@ -172,8 +168,8 @@ fn thirteen_significant_bits_survive() {
 /// tiles are padded beyond the extents.
 #[test]
 fn non_finite_values_stay_local() {
-    let nan = f32::NAN;
-    let inf = f32::INFINITY;
+    let nan = f64::NAN;
+    let inf = f64::INFINITY;
     #[rustfmt::skip]
     let rows = vec![
         -82.0, 12.0, 103.0, -11.0,
@@ -186,7 +182,7 @@ fn non_finite_values_stay_local() {
     let mut failures = Vec::new();
     for tile in [16, 32, 64] {
         let levels = common::compile(&format!("\"{MATMUL}\", tile = {tile}"));
-        let plant = |extents: &str, operand: usize, at: usize, value: f32| {
+        let plant = |extents: &str, operand: usize, at: usize, value: f64| {
             let extents = common::extents(extents);
             let mut operands = common::problem(&levels, &extents, &[Fill::Hash]).operands;
             operands[operand][at] = value;
@@ -195,14 +191,48 @@ fn non_finite_values_stay_local() {
 
         let problem = plant("i=5 k=70 j=4", 0, 2 * 70 + 3, nan);
         check("I2", &levels, &problem, Agreement::Equal, &mut failures);
-        let got: Vec<f32> = problem.evaluation.to_f32().into_iter().collect();
+        let got: Vec<f64> = problem.evaluation.rounded().into_iter().collect();
         assert_eq!(format!("{got:?}"), format!("{rows:?}"), "I2 in the oracle");
 
         let problem = plant("i=6 k=5 j=4", 1, 4 + 2, inf);
         check("I3", &levels, &problem, Agreement::Equal, &mut failures);
-        let got: Vec<f32> = problem.evaluation.to_f32().into_iter().collect();
-        let third: Vec<f32> = got.iter().skip(2).step_by(4).copied().collect();
+        let got: Vec<f64> = problem.evaluation.rounded().into_iter().collect();
+        let third: Vec<f64> = got.iter().skip(2).step_by(4).copied().collect();
         assert_eq!(third, columns, "I3 in the oracle");
+    }
+    assert_none(&failures);
+}
+
+/// J8: sums of f16 are accumulated in f32, rounded once to f16 or kept.
+#[test]
+fn halves_are_summed_in_single_precision() {
+    let mut failures = Vec::new();
+    let mut sum = |options: &str, operands: Vec<Vec<f64>>| {
+        let levels = common::compile(&format!("\"i,i->\", dtype = f16, {options}"));
+        let extents = common::extents(&format!("i={}", operands[0].len()));
+        let problem = common::problem_on(&levels, &extents, operands);
+        check("J8", &levels, &problem, Agreement::Equal, &mut failures);
+        problem.evaluation.rounded().sum()
+    };
+    let large = || vec![vec![300.0, 300.0]; 2];
+    assert_eq!(sum("", vec![vec![1.0; 4096]; 2]), 4096.0);
+    assert_eq!(sum("out = f32", large()), 180_000.0);
+    assert_eq!(sum("", large()), f64::INFINITY);
+    assert_none(&failures);
+}
+
+/// C7: a diagonal into an output that the caller holds, fresh and added to.
+#[test]
+fn a_diagonal_into_the_callers_output() {
+    let mut failures = Vec::new();
+    for (options, expected) in [
+        ("", [1.0, 5.0, 9.0, 28.0, 32.0, 36.0]),
+        ("accumulate = true", [2.0, 7.0, 12.0, 32.0, 37.0, 42.0]),
+    ] {
+        let levels = common::compile(&format!("\"aabb->ab\", {options}"));
+        let problem = common::problem(&levels, &common::extents("a=2 b=3"), &[Fill::Ramp]);
+        assert_eq!(problem.evaluation.values.as_slice(), Some(&expected[..]));
+        check("C7", &levels, &problem, Agreement::Equal, &mut failures);
     }
     assert_none(&failures);
 }

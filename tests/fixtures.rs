@@ -1,6 +1,7 @@
 //! Specifications whose values come from numpy, through the whole compiler and the emulator: those
-//! of numpy's and opt_einsum's own tests, and random ones. Of the latter a third runs each time,
-//! always the same third; all of them run by `MAGE_FIXTURES=all cargo test --test fixtures`.
+//! of numpy's and opt_einsum's own tests, and random ones, row-major and under other strides. Of
+//! the random ones a third runs each time, always the same third; all of them run by
+//! `MAGE_FIXTURES=all cargo test --test fixtures`.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ const RANDOM: &str = include_str!("fixtures/einsum.txt");
 const SUITES: &str = include_str!("fixtures/suites.txt");
 
 /// Elements of the output, S and Q of the test cases, the first elements and the last.
-fn told(output: &[f32]) -> String {
+fn told(output: &[f64]) -> String {
     let whole: Vec<i64> = output.iter().map(|value| *value as i64).collect();
     let weighted = whole.iter().enumerate().map(|(n, value)| (n as i64 % 97 + 1) * value);
     let mut numbers = vec![whole.len() as i64, whole.iter().sum(), weighted.sum()];
@@ -47,8 +48,24 @@ fn disagreement(line: &str) -> Option<String> {
         Ok(run) if told(&run.output) != expected => {
             Some(format!("{} is not {expected}", told(&run.output)))
         }
-        Ok(run) => common::disagreement(&run.output, &problem.evaluation, Agreement::Equal),
+        Ok(run) => common::disagreement(&run.output, &problem.evaluation, Agreement::Equal)
+            .or_else(|| rearranged(notation, &ranks, &extents)),
     }
+}
+
+/// The same with strides that the launch gives, in an arrangement that depends on the fixture.
+fn rearranged(notation: &str, ranks: &[String], extents: &BTreeMap<String, u64>) -> Option<String> {
+    let ranks = ranks.join(", ");
+    let levels = common::compile(&format!("\"{notation}\", ranks = ({ranks}), strides = runtime"));
+    let letters = notation.bytes().map(u32::from).sum();
+    let arrangements = common::arrangements(&levels.module);
+    let arrangement = arrangements[hash_value(letters, 0) as usize % arrangements.len()];
+    let problem = common::arranged(&levels, extents, &[Fill::Hash], arrangement);
+    let wrong = match common::emulate(&levels.module, &problem, 16) {
+        Err(failure) => Some(failure.to_string()),
+        Ok(run) => common::disagreement(&run.output, &problem.evaluation, Agreement::Equal),
+    };
+    wrong.map(|wrong| format!("{arrangement:?}: {wrong}"))
 }
 
 fn shape(text: &str) -> Vec<usize> {

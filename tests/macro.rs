@@ -7,7 +7,7 @@
 use std::error::Error;
 
 use mage::fill::{Fill, fill};
-use mage::ndarray::ArrayViewD;
+use mage::ndarray::{ArrayViewD, Axis, Slice};
 use mage::{EmulateError, tolerance};
 
 mage::einsum_kernel!("ik,kj->ij", tile = 16);
@@ -18,6 +18,7 @@ mage::einsum_kernel!("ij->", name = total);
 mage::einsum_kernel!("ij->i", name = row_sums);
 #[rustfmt::skip]
 mage::einsum_kernel!( r"ik , kj -> ij" ,tile=64,name   = spaced , );
+mage::einsum_kernel!("ik,kj->ij", tile = 16, strides = runtime, name = strided);
 
 /// A caller whose names are those that the expansion uses.
 mod hostile {
@@ -93,7 +94,7 @@ fn fixed_extents_are_not_asked_for() {
     let b = fill(Fill::Hash, 1, 9 * 5);
     let output = fixed::emulate(&fixed::Extents { i: 7, j: 5 }, &a, &b);
     let reference = fixed::reference(view(&[7, 9], &a), view(&[9, 5], &b)).unwrap();
-    assert_eq!(output, Ok(reference.to_f32().into_raw_vec_and_offset().0));
+    assert_eq!(output, Ok(reference.rounded_to::<f32>().into_raw_vec_and_offset().0));
     assert!(fixed::reference(view(&[7, 3], &a[..21]), view(&[3, 5], &b[..15])).is_err());
 }
 
@@ -104,6 +105,26 @@ fn a_label_that_stands_once_is_summed() {
     let sums = row_sums::emulate(&row_sums::Extents { i: 7, j: 5 }, &a).unwrap();
     let weighted = sums.iter().zip(1..).map(|(sum, weight)| sum * weight as f32);
     assert_eq!((sums.iter().sum::<f32>(), weighted.sum::<f32>()), (46.0, 181.0));
+}
+
+/// Operands with strides of their own are views, whose shapes say what the extents are.
+#[test]
+fn views_are_emulated_as_they_lie() {
+    let data = fill(Fill::Hash, 0, 18 * 40);
+    let whole = view(&[18, 40], &data);
+    let mut reversed = whole.slice_axis(Axis(1), Slice::new(0, Some(35), -2));
+    reversed.invert_axis(Axis(0));
+    let transposed = whole.slice_axis(Axis(1), Slice::new(3, Some(20), 1)).reversed_axes();
+    let row = view(&[1, 18], &data[..18]);
+    let row = row.broadcast(vec![33, 18]).unwrap();
+    for left in [transposed, row.into_dyn()] {
+        let emulated = strided::emulate(left.clone(), reversed.clone());
+        let reference = strided::reference(left, reversed.clone()).unwrap();
+        assert_eq!(emulated, Ok(reference.rounded_to::<f32>().into_raw_vec_and_offset().0));
+    }
+    let refusal = strided::emulate(whole.clone(), whole.clone()).unwrap_err();
+    assert!(matches!(refusal, EmulateError::Operands(_)));
+    assert!(refusal.to_string().contains("label `k` is 40 in operand 0 but 18"), "{refusal}");
 }
 
 #[test]
@@ -137,6 +158,7 @@ fn another_source_is_refused() {
         options: total::OPTIONS,
         source_hash: "0000000000000000",
     };
-    let refusal = mage::support::emulate(&embedded, &[1, 1], &[&[1.0]]).unwrap_err();
+    let refusal =
+        mage::support::emulate::<f32, f32>(&embedded, &[1, 1], &[&[1.0]], &[]).unwrap_err();
     assert!(matches!(refusal, EmulateError::OtherSource { .. }), "{refusal}");
 }

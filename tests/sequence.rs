@@ -52,11 +52,15 @@ fn an_empty_temporary_is_not_computed() {
 }
 
 fn with_workspace_of(levels: &Levels, problem: &Problem, len: usize) -> Result<(), Failure> {
-    let inputs: Vec<Input<'_>> =
-        problem.operands.iter().map(|data| Input { data, byte_alignment: 16 }).collect();
+    let inputs: Vec<Input<'_>> = problem
+        .operands
+        .iter()
+        .map(|data| Input { data, view: None, byte_alignment: 16 })
+        .collect();
     let arguments = Arguments {
         extents: &problem.extents,
         inputs: &inputs,
+        output_before: &[],
         output_len: problem.evaluation.values.len(),
         output_byte_alignment: 16,
         workspace_len: Some(len),

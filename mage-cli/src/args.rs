@@ -51,7 +51,8 @@ Examples:
 
 The kernel runs in an emulator that traps on races, on reads of what nothing wrote and on accesses
 out of bounds. Integer fills are compared by equality, other fills by a bound that grows with the
-length of the sum. Every variant that the host can select at these extents is run.
+length of the sum. Every variant that the host can select at these extents is run; with
+`--strides runtime` operands are also padded, upended, transposed, reversed and broadcast.
 Exit status: 0 when every element is right, 1 when one is not, 2 when the input is wrong.";
 
 const EXPLAIN_EXAMPLES: &str = "\
@@ -91,12 +92,21 @@ pub struct SpecArgs {
     /// Extents known at compile time, as in `k=64,c=128`; the kernel is specialised for them.
     #[arg(long, value_name = "EXTENTS", help_heading = "Options of the specification")]
     pub extents: Option<String>,
-    /// The element type of the operands.
+    /// The element type of the operands: f16, bf16, f32 (the default) or f64.
     #[arg(long, value_name = "TYPE", help_heading = "Options of the specification")]
     pub dtype: Option<String>,
+    /// The element type of the output, where it is not the operands': f32 for sums of f16 or bf16.
+    #[arg(long, value_name = "TYPE", help_heading = "Options of the specification")]
+    pub out: Option<String>,
+    /// Add the result to what the output holds.
+    #[arg(long, help_heading = "Options of the specification")]
+    pub accumulate: bool,
     /// The device that the kernel is planned for: `rtx4090` (the default) or `h200`.
     #[arg(long, value_name = "DEVICE", help_heading = "Options of the specification")]
     pub device: Option<String>,
+    /// How operands lie: `contiguous` (the default), or `runtime` for strides that a launch gives.
+    #[arg(long, value_name = "STRIDES", help_heading = "Options of the specification")]
+    pub strides: Option<String>,
     /// The rank of each operand, as in `3,4`, from which follows what `...` stands for.
     #[arg(long, value_name = "RANKS", help_heading = "Options of the specification")]
     pub ranks: Option<String>,

@@ -101,7 +101,10 @@ fn option_text(asked: &SpecArgs) -> String {
         ("name", asked.name.clone()),
         ("extents", asked.extents.as_ref().map(grouped)),
         ("dtype", asked.dtype.clone()),
+        ("out", asked.out.clone()),
+        ("accumulate", asked.accumulate.then(|| "true".to_string())),
         ("device", asked.device.clone()),
+        ("strides", asked.strides.clone()),
         ("ranks", asked.ranks.as_ref().map(grouped)),
         ("path", asked.path.as_ref().map(path)),
     ];

@@ -5,7 +5,7 @@ mod support;
 use support::{json, mage};
 
 /// Notation and options, extents, and words that the answer holds.
-const RIGHT: [(&[&str], &[&str]); 11] = [
+const RIGHT: [(&[&str], &[&str]); 13] = [
     (
         &["ik,kj->ij", "i=20", "j=19", "k=17", "--tile", "64"],
         &["380 elements of 17 terms each", "does not select variant `wide`", "in 2 runs"],
@@ -29,6 +29,11 @@ const RIGHT: [(&[&str], &[&str]); 11] = [
         &["ij,jk,kl->il", "i=5", "j=4", "k=8", "l=3", "--tile", "16"],
         &["workspace: 40 elements, 160 bytes", "wide, narrow", "1 block, 1 block"],
     ),
+    (
+        &["ik,kj->ij", "i=20", "j=36", "k=16", "--tile", "16", "--strides", "runtime"],
+        &["padded      aligned    wide", "reversed    aligned    narrow", "in 14 runs"],
+    ),
+    (&["ij->ji", "i=3", "j=4", "--strides", "runtime", "--fill", "H"], &["broadcast", "in 6 runs"]),
 ];
 
 #[test]
@@ -88,6 +93,7 @@ fn json_has_what_the_text_has() {
     ];
     assert_eq!(kinds, expected);
     assert!(trials[2]["worst"]["share"].as_f64().expect("a number") < 1.0);
+    assert!(trials.iter().all(|trial| trial["arrangement"] == "row-major"));
 }
 
 #[test]

@@ -63,6 +63,23 @@ fn a_sequence_shows_its_steps_and_its_workspace() {
 }
 
 #[test]
+fn strides_of_the_launch_are_told() {
+    let strided = ["explain", "ik,kj->ij", "i=64", "j=64", "k=64", "--strides", "runtime"];
+    let run = mage(&strided);
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    for words in
+        ["strides given at the launch: A, B", "on row-major operands", "any strides of `A`, `B`"]
+    {
+        assert!(run.out.contains(words), "lacks {words:?}:\n{}", run.out);
+    }
+    let report = json(&[&strided[..], &["--json"]].concat(), 0);
+    assert_eq!(report["strided"], serde_json::json!(["A", "B"]));
+    let kernel = mage(&["explain", "ik,kj->ij", "--strides", "runtime", "--level", "kernel"]);
+    assert!(kernel.out.contains("stride(a, k) == 1"), "{}", kernel.out);
+    assert!(mage(&["explain", "--code", "M0037"]).out.contains("reversed view begins at"));
+}
+
+#[test]
 fn without_extents_the_rest_is_there() {
     let run = mage(&["explain", "ik,kj->ij"]);
     assert_eq!(run.status, 0);

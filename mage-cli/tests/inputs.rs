@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use support::{folder, mage};
 
-const WRONG: [&[&str]; 59] = [
+const WRONG: [&[&str]; 60] = [
     &["check"],
     &["check", "ik,kj->ij", "i=3", "j=4"],
     &["check", "ik,kj->ij", "i=3", "j=4", "k=5", "q=6"],
@@ -32,7 +32,8 @@ const WRONG: [&[&str]; 59] = [
     &["check", "ik,kj->ij", "--tile", "1024"],
     &["check", "ik,kj->ij", "--name", "Matmul"],
     &["check", "ik,kj->ij", "--extents", "k=x"],
-    &["check", "ik,kj->ij", "--dtype", "f16"],
+    &["check", "ik,kj->ij", "--dtype", "i64"],
+    &["check", "ik,kj->ij", "--strides", "padded"],
     &["check", "--spec", "no/such/file.spec"],
     &["explain", "ik,kj->ij", "i=3"],
     &["explain", "--code", "M9999"],

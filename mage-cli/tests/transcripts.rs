@@ -9,7 +9,7 @@ mod excerpt;
 mod support;
 
 /// How a command starts in the documents.
-const PROMPTS: [&str; 2] = ["$ cargo run --release --bin mage -- ", "$ mage "];
+const PROMPTS: [&str; 2] = ["$ cargo run --bin mage -- ", "$ mage "];
 
 /// A command of a block with the lines shown below it.
 struct Shown {

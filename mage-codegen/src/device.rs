@@ -1,6 +1,8 @@
 //! Device models: the facts that a schedule is chosen by, those of the compute capability and
 //! those of the product apart, each with its source.
 
+use mage_einsum::dtype::Dtype;
+
 /// What every device of one compute capability shares.
 ///
 /// Source: CUDA C++ Programming Guide 13.0, section "Compute Capabilities", tables "Technical
@@ -48,6 +50,8 @@ pub struct Device {
     pub n_sms: u32,
     /// Peak f32 rate in FLOP/s, a fused multiply-add counted as two.
     pub f32_flops_per_s: f64,
+    /// The same in f64.
+    pub f64_flops_per_s: f64,
     /// Peak bandwidth of device memory in bytes/s.
     pub bandwidth_bytes_per_s: f64,
     /// Where the product's numbers stand.
@@ -94,6 +98,8 @@ pub const RTX_4090: Device = Device {
     capability: SM_89,
     n_sms: 128,
     f32_flops_per_s: 82.6e12,
+    // A 64th: two f64 units a multiprocessor (the whitepaper, "Ada SM Architecture").
+    f64_flops_per_s: 1.29e12,
     bandwidth_bytes_per_s: 1008e9,
     source: "NVIDIA Ada GPU Architecture whitepaper, appendix A, table of the GeForce RTX 4090",
 };
@@ -105,6 +111,7 @@ pub const H200: Device = Device {
     capability: SM_90,
     n_sms: 132,
     f32_flops_per_s: 67e12,
+    f64_flops_per_s: 34e12,
     bandwidth_bytes_per_s: 4.8e12,
     source: "NVIDIA H200 Tensor Core GPU datasheet; multiprocessors as the driver reports them",
 };
@@ -124,6 +131,16 @@ pub struct Residency {
     pub blocks: u32,
     /// The limit that binds.
     pub bound_by: &'static str,
+}
+
+impl Device {
+    /// Peak rate of sums that are accumulated in `dtype`'s accumulator, in FLOP/s.
+    pub fn flops_per_s(&self, dtype: Dtype) -> f64 {
+        match dtype.accumulator() {
+            Dtype::F64 => self.f64_flops_per_s,
+            Dtype::F16 | Dtype::BF16 | Dtype::F32 => self.f32_flops_per_s,
+        }
+    }
 }
 
 impl Capability {

@@ -1,6 +1,8 @@
 //! Deterministic data for operands. The integer fills come from one hash, so that every test and
 //! every machine sees the same numbers and sums of them are exact in f32.
 
+use crate::dtype::{Dtype, Element};
+
 /// How operands are filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
@@ -34,20 +36,26 @@ impl Fill {
     }
 }
 
-/// The first `len` elements in row-major order; operand k uses seed k by custom.
-pub fn fill(fill: Fill, seed: u32, len: usize) -> Vec<f32> {
+/// The first `len` elements in row-major order, rounded to the element type; operand k uses seed k
+/// by custom.
+pub fn fill<T: Element>(fill: Fill, seed: u32, len: usize) -> Vec<T> {
     // Positions count modulo 2^32, as the hash is defined on u32.
-    (0..len).map(|n| element(fill, seed, n as u32)).collect()
+    (0..len).map(|n| T::from_f64(element(fill, seed, n as u32))).collect()
 }
 
-fn element(fill: Fill, seed: u32, n: u32) -> f32 {
-    let remainder = |modulus: u32| (hash_value(n, seed) % modulus) as f32;
+/// The same with each element rounded to `dtype`.
+pub fn fill_as(dtype: Dtype, fill: Fill, seed: u32, len: usize) -> Vec<f64> {
+    (0..len).map(|n| dtype.round(element(fill, seed, n as u32))).collect()
+}
+
+fn element(fill: Fill, seed: u32, n: u32) -> f64 {
+    let remainder = |modulus: u32| f64::from(hash_value(n, seed) % modulus);
     match fill {
         Fill::Hash => remainder(13) - 6.0,
         Fill::Ternary => remainder(3) - 1.0,
         Fill::Wide => remainder(8191) - 4095.0,
-        Fill::Ramp => n as f32 + 1.0,
-        Fill::Normal => (NORMAL_DEVIATION * normal(n, seed)) as f32,
+        Fill::Ramp => f64::from(n) + 1.0,
+        Fill::Normal => NORMAL_DEVIATION * normal(n, seed),
     }
 }
 

@@ -1,16 +1,19 @@
-//! The comparison of an f32 result with the oracle: by a bound that follows from the sum of
-//! absolute products, never by relative error.
+//! The comparison of a result with the oracle: by a bound that follows from the sum of absolute
+//! products, never by relative error.
 
+use crate::dtype::{Dtype, Element};
 use crate::oracle::Evaluation;
 
-/// Half a unit in the last place of 1 in f32.
-const UNIT_ROUNDOFF: f64 = 1.0 / 16_777_216.0;
-
-/// The largest accepted distance of an f32 sum of `n_terms` products from `reference`, where
-/// `magnitude` is the sum of the absolute products (semantics, Tolerance:
-/// `u * (32 * sum|a*b| + 3 * sqrt(K) * |ref|)`).
-pub fn bound(reference: f64, magnitude: f64, n_terms: u64) -> f64 {
-    UNIT_ROUNDOFF * (32.0 * magnitude + 3.0 * (n_terms as f64).sqrt() * reference.abs())
+/// The largest accepted distance from `reference` of a sum of `n_terms` products that was
+/// accumulated and then rounded to `dtype`, where `magnitude` is the sum of the absolute products
+/// (semantics, Tolerance: `u * (32 * sum|a*b| + 3 * sqrt(K) * |ref|)` with the accumulator's `u`,
+/// and half a unit in the last place of a narrower output).
+pub fn bound(reference: f64, magnitude: f64, n_terms: u64, dtype: Dtype) -> f64 {
+    let accumulator = dtype.accumulator();
+    let unit_roundoff = accumulator.half_ulp(1.0);
+    let summed =
+        unit_roundoff * (32.0 * magnitude + 3.0 * (n_terms as f64).sqrt() * reference.abs());
+    if dtype == accumulator { summed } else { summed + dtype.half_ulp(reference) }
 }
 
 /// What a comparison found.
@@ -38,9 +41,11 @@ impl Comparison {
     }
 }
 
-/// Compares `got`, in row-major order, with the oracle's evaluation.
-pub fn compare(got: &[f32], evaluation: &Evaluation) -> Comparison {
+/// Compares `got`, in row-major order, with the oracle's evaluation, whose `dtype` says how the
+/// values were rounded.
+pub fn compare<T: Element>(got: &[T], evaluation: &Evaluation) -> Comparison {
     let n_expected = evaluation.values.len();
+    let dtype = evaluation.dtype;
     let mut comparison = Comparison {
         compared: got.len().min(n_expected),
         worst_index: None,
@@ -51,8 +56,8 @@ pub fn compare(got: &[f32], evaluation: &Evaluation) -> Comparison {
     };
     let expected = evaluation.values.iter().zip(&evaluation.magnitudes);
     for (position, (got, (reference, magnitude))) in got.iter().zip(expected).enumerate() {
-        let bound = bound(*reference, *magnitude, evaluation.n_terms);
-        let error = distance(*got, *reference);
+        let bound = bound(*reference, *magnitude, evaluation.n_terms, dtype);
+        let error = distance(got.to_f64(), *reference, dtype);
         let ratio = ratio(error, bound);
         comparison.failures += usize::from(ratio > 1.0);
         if comparison.worst_index.is_none() || ratio > comparison.worst_ratio {
@@ -65,15 +70,15 @@ pub fn compare(got: &[f32], evaluation: &Evaluation) -> Comparison {
     comparison
 }
 
-/// The distance of `got` from the reference. A reference that is not finite in f32 is met only by
-/// the same value: both NaN, or infinite with one sign (case I5).
-fn distance(got: f32, reference: f64) -> f64 {
-    let rounded = reference as f32;
+/// The distance of `got` from the reference. A reference that is not finite in the output's type
+/// is met only by the same value: both NaN, or infinite with one sign (case I5).
+fn distance(got: f64, reference: f64, dtype: Dtype) -> f64 {
+    let rounded = dtype.round(reference);
     let is_same = got == rounded || (got.is_nan() && rounded.is_nan());
     if !rounded.is_finite() || !got.is_finite() {
         return if is_same { 0.0 } else { f64::INFINITY };
     }
-    (f64::from(got) - reference).abs()
+    (got - reference).abs()
 }
 
 fn ratio(error: f64, bound: f64) -> f64 {

@@ -20,7 +20,7 @@ fn the_first_elements() {
 
 #[test]
 fn the_normal_fill_has_mean_zero_and_deviation_a_quarter() {
-    let elements = fill(Fill::Normal, 3, 100_000);
+    let elements = fill::<f32>(Fill::Normal, 3, 100_000);
     let n = elements.len() as f64;
     let mean = elements.iter().map(|x| f64::from(*x)).sum::<f64>() / n;
     let variance = elements.iter().map(|x| (f64::from(*x) - mean).powi(2)).sum::<f64>() / n;

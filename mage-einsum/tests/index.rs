@@ -6,7 +6,7 @@ mod support;
 
 use mage_einsum::diagnostic::Code;
 use mage_einsum::index::{
-    ModeId, Role, SameExtent, TensorId, merge, print, print_statement, verify,
+    Layout, ModeId, Role, SameExtent, TensorId, merge, print, print_statement, verify,
 };
 use support::{first, program, program_with};
 
@@ -62,6 +62,24 @@ cd    contracted  32       A.1 B.0    c=4 * d=8
 ef    free right  runtime  B.1 out.1  e=2 * f
 ";
     assert_eq!(print(&merge(&program)), expected);
+}
+
+#[test]
+fn strided_operands_are_named_and_keep_their_modes_apart() {
+    let program = program_with("abk,kcd->abcd", "strides = runtime").unwrap();
+    verify(&program).unwrap();
+    assert_eq!(merge(&program), program);
+    let layouts: Vec<Layout> = program.tensors.iter().map(|tensor| tensor.layout).collect();
+    assert_eq!(layouts, [Layout::Strided, Layout::Strided, Layout::RowMajor]);
+    let text = print(&program);
+    assert!(text.ends_with("\n\nstrides given at the launch: A, B\n"), "{text}");
+
+    // Modes of temporaries and outputs alone would merge, if they were in no operand.
+    let mut program = program_with("abk,kcd->abcd", "").unwrap();
+    program.tensors[0].layout = Layout::Strided;
+    let merged = merge(&program);
+    verify(&merged).unwrap();
+    assert_eq!(print_statement(&merged), "out[a,b,cd] = sum(k) A[a,b,k] * B[k,cd]");
 }
 
 #[test]
@@ -137,6 +155,7 @@ fn verify_says_why_not() {
         (told(|p| p.modes[0].parts.clear()), "no part"),
         (told(|p| p.modes[0].name = "k".to_owned()), "two modes"),
         (told(|p| p.tensors.swap(0, 2)), "order"),
+        (told(|p| p.tensors[2].layout = Layout::Strided), "it is no input"),
     ];
     for (why, expected) in table {
         assert!(why.contains(expected), "{why}");

@@ -22,6 +22,12 @@ fn the_canonical_text() {
         ("extents = ()", ""),
         ("device = rtx4090", "device = rtx4090"),
         ("device = h200, dtype = f32", "device = h200"),
+        ("dtype = bf16, out = f32", "dtype = bf16, out = f32"),
+        ("out = f64, dtype = f64", "dtype = f64"),
+        ("accumulate = true,", "accumulate = true"),
+        ("accumulate = false", ""),
+        ("strides = runtime", "strides = runtime"),
+        ("strides = contiguous, tile = 64", "tile = 64"),
         ("ranks = (3,4 , 0)", "ranks = (3, 4, 0)"),
         ("ranks = 3", "ranks = (3)"),
         ("path = ((0,1), (1, 0),)", "path = ((0, 1), (1, 0))"),
@@ -66,6 +72,8 @@ fn mistakes() {
         ("extents = (k = 1, k = 1)", Code::BadOption, 18),
         ("extents = (k = 4294967296)", Code::SizeOverflow, 15),
         ("device = 4090", Code::BadOption, 9),
+        ("strides = (1, 2)", Code::BadOption, 10),
+        ("strides = none", Code::BadOption, 10),
         ("ranks = many", Code::BadOption, 8),
         ("ranks = (3, k)", Code::BadOption, 12),
         ("ranks = (3, 256)", Code::BadOption, 12),
@@ -74,7 +82,12 @@ fn mistakes() {
         ("path = (0, 1)", Code::BadOption, 8),
         ("path = ((0, 1), (0, 1, 2))", Code::BadOption, 16),
         ("path = ((0, -1))", Code::Expected, 12),
-        ("dtype = f16", Code::DtypeUnsupported, 8),
+        ("dtype = i64", Code::DtypeUnsupported, 8),
+        ("dtype = f16, out = tf32", Code::DtypeUnsupported, 19),
+        ("dtype = f16, out = bf16", Code::DtypeUnsupported, 19),
+        ("out = f64", Code::DtypeUnsupported, 6),
+        ("out = 4", Code::BadOption, 6),
+        ("accumulate = yes", Code::BadOption, 13),
         ("dtype = 3", Code::BadOption, 8),
         ("tile 64", Code::Expected, 5),
         ("tile =", Code::Expected, 6),
@@ -114,7 +127,7 @@ fn messages_name_the_option_and_what_stands_there() {
 
 #[test]
 fn all_wrong_values_are_told() {
-    let found = codes(parse("tile = 0, nmae = x, dtype = f64"));
+    let found = codes(parse("tile = 0, nmae = x, dtype = i64"));
     assert_eq!(
         found,
         [(Code::BadTile, Some(7)), (Code::BadOption, Some(10)), (Code::DtypeUnsupported, Some(28)),]
@@ -128,6 +141,6 @@ fn the_nearest_option_is_named() {
     assert_eq!(help("extent = 64"), "write `extents`");
     assert_eq!(
         help("quux = 64"),
-        "the options are: tile, name, extents, device, dtype, ranks, path"
+        "the options are: tile, name, extents, device, dtype, out, accumulate, strides, ranks, path"
     );
 }

@@ -2,6 +2,7 @@
 
 mod support;
 
+use mage_einsum::dtype::Dtype;
 use mage_einsum::tolerance::{bound, compare};
 use support::{array, filled, values_of};
 
@@ -9,7 +10,7 @@ use support::{array, filled, values_of};
 fn the_bound_of_a_cancelling_sum() {
     let (a, b) = (array(&[3], &[1e8, 1., -1e8]), array(&[3], &[1., 1., 1.]));
     let evaluation = values_of("i,i->", &[a.view(), b.view()]);
-    assert_eq!(bound(1.0, 200_000_001.0, 3).round(), 381.0);
+    assert_eq!(bound(1.0, 200_000_001.0, 3, Dtype::F32).round(), 381.0);
     assert!(compare(&[0.0], &evaluation).passes());
     assert!(compare(&[1.0], &evaluation).passes());
     assert!(!compare(&[400.0], &evaluation).passes());

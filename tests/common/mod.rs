@@ -8,10 +8,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mage_codegen::emulate::{self, Arguments, Failure, Input, Run};
-use mage_codegen::kernel::{BufferUse, Module};
+use mage_codegen::kernel::{Buffer, BufferUse, Module};
 use mage_codegen::pipeline::{self, Levels};
+use mage_einsum::dtype::Dtype;
 use mage_einsum::fill::{self, Fill};
+use mage_einsum::index::Layout;
 use mage_einsum::oracle::{self, Evaluation};
+use mage_einsum::view::{Arrangement, Stored, View};
 use mage_einsum::{spec, tolerance};
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 
@@ -29,8 +32,12 @@ pub struct Case {
 pub struct Problem {
     /// One a label of the module.
     pub extents: Vec<u64>,
-    /// Row-major, in operand order.
-    pub operands: Vec<Vec<f32>>,
+    /// The buffers, in operand order; of the values that the element type has.
+    pub operands: Vec<Vec<f64>>,
+    /// For each of them where the operand lies in it; none where the module knows.
+    pub views: Vec<Option<View>>,
+    /// What the output holds before; empty where the result is not added to it.
+    pub before: Vec<f64>,
     /// What the oracle says.
     pub evaluation: Evaluation,
 }
@@ -85,30 +92,94 @@ pub fn extents(text: &str) -> BTreeMap<String, u64> {
     pairs.map(|(label, extent)| (label.to_owned(), extent.parse().expect("a number"))).collect()
 }
 
-/// Operand `k` filled by `fills[k]` (the last one stands for all after it) under seed `k`.
+/// Operand `k` filled by `fills[k]` (the last one stands for all after it) under seed `k`; an
+/// output that is added to is one more of them.
 pub fn problem(levels: &Levels, extents: &BTreeMap<String, u64>, fills: &[Fill]) -> Problem {
-    let shapes = shapes(levels, extents);
-    let filled = shapes.iter().enumerate().map(|(position, shape)| {
+    let given = given(levels, extents);
+    let filled = given.iter().enumerate().map(|(position, (dtype, shape))| {
         let fill = fills[position.min(fills.len() - 1)];
-        fill::fill(fill, u32::try_from(position).expect("few operands"), shape.iter().product())
+        let seed = u32::try_from(position).expect("few operands");
+        fill::fill_as(*dtype, fill, seed, shape.iter().product())
     });
     problem_on(levels, extents, filled.collect())
 }
 
-/// The same on given operands.
+/// The same on given values, which are rounded to the element types.
 pub fn problem_on(
     levels: &Levels,
     extents: &BTreeMap<String, u64>,
-    operands: Vec<Vec<f32>>,
+    mut operands: Vec<Vec<f64>>,
 ) -> Problem {
-    let shapes = shapes(levels, extents);
-    let views: Vec<ArrayViewD<'_, f32>> = shapes
+    let given = given(levels, extents);
+    for ((dtype, _), data) in given.iter().zip(&mut operands) {
+        data.iter_mut().for_each(|value| *value = dtype.round(*value));
+    }
+    let views: Vec<ArrayViewD<'_, f64>> = given
         .iter()
         .zip(&operands)
-        .map(|(shape, data)| ArrayViewD::from_shape(IxDyn(shape), data).expect("the shape fits"))
+        .map(|((_, shape), data)| {
+            ArrayViewD::from_shape(IxDyn(shape), data).expect("the shape fits")
+        })
         .collect();
     let evaluation = oracle::evaluate(&levels.program, &views).expect("the shapes fit");
-    Problem { extents: label_extents(&levels.module, extents), operands, evaluation }
+    let before = if levels.program.accumulates() { operands.pop() } else { None };
+    let extents = label_extents(&levels.module, extents);
+    let (before, views) = (before.unwrap_or_default(), vec![None; operands.len()]);
+    Problem { extents, operands, views, before, evaluation }
+}
+
+/// Whether the operands' strides are given at the launch.
+pub fn is_strided(module: &Module) -> bool {
+    module.buffers.iter().any(|buffer| buffer.layout == Layout::Strided)
+}
+
+/// The arrangements of operands that a module takes.
+pub fn arrangements(module: &Module) -> Vec<Arrangement> {
+    let all = Arrangement::NAMES.map(|(_, arrangement)| arrangement);
+    all.into_iter().take(if is_strided(module) { all.len() } else { 1 }).collect()
+}
+
+/// The same operands in another arrangement, with nothing but NaN between their elements.
+pub fn arranged(
+    levels: &Levels,
+    extents: &BTreeMap<String, u64>,
+    fills: &[Fill],
+    arrangement: Arrangement,
+) -> Problem {
+    let Problem { extents: label_extents, operands, before, .. } = problem(levels, extents, fills);
+    let shapes: Vec<Vec<usize>> =
+        given(levels, extents).into_iter().map(|(_, shape)| shape).collect();
+    let stored: Vec<Stored<f64>> = shapes
+        .iter()
+        .zip(operands)
+        .map(|(shape, data)| {
+            let array = ArrayD::from_shape_vec(IxDyn(shape), data).expect("the shape fits");
+            Stored::arranged(&array.view(), arrangement, f64::NAN)
+        })
+        .collect();
+    stored_problem(levels, label_extents, &shapes, (stored, before))
+}
+
+/// The problem of operands that lie in their buffers as views say, and of what the output holds
+/// before, whose shape is the last one then.
+pub fn stored_problem(
+    levels: &Levels,
+    extents: Vec<u64>,
+    shapes: &[Vec<usize>],
+    (stored, before): (Vec<Stored<f64>>, Vec<f64>),
+) -> Problem {
+    let mut arrays: Vec<ArrayD<f64>> =
+        stored.iter().zip(shapes).map(|(stored, shape)| stored.to_array(shape)).collect();
+    if let Some(shape) = shapes.get(arrays.len()) {
+        let held = ArrayD::from_shape_vec(IxDyn(shape), before.clone()).expect("the shape fits");
+        arrays.push(held);
+    }
+    let views: Vec<ArrayViewD<'_, f64>> = arrays.iter().map(|array| array.view()).collect();
+    let evaluation = oracle::evaluate(&levels.program, &views).expect("the shapes fit");
+    let is_strided = is_strided(&levels.module);
+    let (operands, views) =
+        stored.into_iter().map(|stored| (stored.data, is_strided.then_some(stored.view))).unzip();
+    Problem { extents, operands, views, before, evaluation }
 }
 
 /// The extents in the order of the module's labels.
@@ -116,20 +187,24 @@ pub fn label_extents(module: &Module, extents: &BTreeMap<String, u64>) -> Vec<u6
     module.labels.iter().map(|label| extents[&label.name]).collect()
 }
 
-fn shapes(levels: &Levels, extents: &BTreeMap<String, u64>) -> Vec<Vec<usize>> {
+/// The type and the shape of what a run reads: the operands, and an output that is added to.
+fn given(levels: &Levels, extents: &BTreeMap<String, u64>) -> Vec<(Dtype, Vec<usize>)> {
     let extents = label_extents(&levels.module, extents);
     let extent = |label: &usize| usize::try_from(extents[*label]).expect("it fits memory");
-    let inputs = levels.module.buffers.iter().filter(|buffer| buffer.usage == BufferUse::Read);
-    inputs.map(|buffer| buffer.dims.iter().map(extent).collect()).collect()
+    let is_read = |buffer: &&Buffer| matches!(buffer.usage, BufferUse::Read | BufferUse::Update);
+    let read = levels.module.buffers.iter().filter(is_read);
+    read.map(|buffer| (buffer.dtype, buffer.dims.iter().map(extent).collect())).collect()
 }
 
 /// Runs the module in the emulator, with every buffer aligned to so many bytes.
 pub fn emulate(module: &Module, problem: &Problem, byte_alignment: u64) -> Result<Run, Failure> {
+    let operands = problem.operands.iter().zip(&problem.views);
     let inputs: Vec<Input<'_>> =
-        problem.operands.iter().map(|data| Input { data, byte_alignment }).collect();
+        operands.map(|(data, view)| Input { data, view: view.as_ref(), byte_alignment }).collect();
     let arguments = Arguments {
         extents: &problem.extents,
         inputs: &inputs,
+        output_before: &problem.before,
         output_len: problem.evaluation.values.len(),
         output_byte_alignment: byte_alignment,
         workspace_len: None,
@@ -138,20 +213,26 @@ pub fn emulate(module: &Module, problem: &Problem, byte_alignment: u64) -> Resul
     emulate::run(module, &arguments)
 }
 
+/// S and Q of cases.md: the sum, and the sum with weights 1 to 97.
+pub fn sums(output: &[f64]) -> [i64; 2] {
+    let weighted = |(n, value): (usize, &f64)| (n as i64 % 97 + 1) * *value as i64;
+    [output.iter().map(|value| *value as i64).sum(), output.iter().enumerate().map(weighted).sum()]
+}
+
 /// What is wrong with `got`, if anything.
-pub fn disagreement(got: &[f32], right: &Evaluation, agreement: Agreement) -> Option<String> {
+pub fn disagreement(got: &[f64], right: &Evaluation, agreement: Agreement) -> Option<String> {
     let comparison = tolerance::compare(got, right);
     match agreement {
         Agreement::WithinBound => (!comparison.passes()).then(|| format!("{comparison:?}")),
-        Agreement::Equal => unequal(got, &right.to_f32()),
+        Agreement::Equal => unequal(got, &right.rounded()),
     }
 }
 
-fn unequal(got: &[f32], right: &ArrayD<f32>) -> Option<String> {
+fn unequal(got: &[f64], right: &ArrayD<f64>) -> Option<String> {
     if got.len() != right.len() {
         return Some(format!("{} elements, not {}", got.len(), right.len()));
     }
-    let differs = |(got, right): &(&f32, &f32)| got != right && !(got.is_nan() && right.is_nan());
+    let differs = |(got, right): &(&f64, &f64)| got != right && !(got.is_nan() && right.is_nan());
     let wrong: Vec<usize> = got
         .iter()
         .zip(right)

@@ -1,6 +1,8 @@
 //! Changes to a module that make it wrong. Each returns the number of places it changed, so that
 //! a fault that is not there any more cannot pass for one that is caught.
 
+#![allow(dead_code, reason = "each test takes what it needs")]
+
 use mage_codegen::kernel::{
     Arm, BinOp, Expr, HostExpr, HostPred, HostStep, Module, Place, Pred, Space, Stmt, Value,
 };
@@ -230,7 +232,7 @@ fn parts(expr: &mut Expr, change: &mut dyn FnMut(&mut Expr)) {
             parts(left, change);
             parts(right, change);
         }
-        Expr::Widen(inner) | Expr::Narrow(inner) => parts(inner, change),
+        Expr::Widen(inner) | Expr::Signed(inner) | Expr::Narrow(inner) => parts(inner, change),
         Expr::Const { .. } | Expr::Var(_) | Expr::Thread | Expr::Block => {}
     }
 }

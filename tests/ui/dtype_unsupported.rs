@@ -1,5 +1,5 @@
 //! There are no kernels of this type.
 
-mage::einsum_kernel!("ik,kj->ij", dtype = f64);
+mage::einsum_kernel!("ik,kj->ij", dtype = i64);
 
 fn main() {}

@@ -2,12 +2,13 @@
 //! number, with the operands warm in the L2 cache where they fit. `bench.py` takes the peers by
 //! the same method and joins the two.
 
-use cuda_core::{CudaContext, CudaStream, DeviceBuffer};
+use cuda_core::{CudaContext, CudaStream};
 use mage::fill::Fill;
 
 use crate::Error;
 use crate::case::{CASES, Case};
 use crate::check::{operands, upload};
+use crate::memory::Memory;
 
 /// A piece of work: a kernel and the extents it is timed at, in the order of its labels.
 const WORK: &[(&str, &[usize])] = &[
@@ -72,8 +73,8 @@ fn measure(
     launch: &crate::case::Launch,
 ) -> Result<String, Error> {
     let problem = case.problem(extents)?;
-    let buffers = upload(stream, &operands(&problem, Fill::Normal)?)?;
-    let mut out = DeviceBuffer::<f32>::zeroed(stream, problem.n_outputs)?;
+    let buffers = upload(stream, &problem, &operands(&problem, Fill::Normal)?)?;
+    let mut out = Memory::upload(stream, problem.out, &vec![0.0; problem.n_outputs])?;
     let mut batch = |launches: usize| -> Result<f64, Error> {
         let timed = Some(cuda_core::sys::CUevent_flags_enum_CU_EVENT_DEFAULT);
         let start = stream.record_event(timed)?;

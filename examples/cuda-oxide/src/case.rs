@@ -5,12 +5,13 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use cuda_core::{CudaContext, CudaStream, DeviceBuffer};
+use mage::dtype::Dtype;
 
+use crate::memory::{Memory, typed, typed_mut};
 use crate::{Error, kernels};
 
 /// Launches on a stream with operands and an output.
-pub type Launch =
-    Box<dyn Fn(&CudaStream, &[DeviceBuffer<f32>], &mut DeviceBuffer<f32>) -> Result<(), Error>>;
+pub type Launch = Box<dyn Fn(&CudaStream, &[Memory], &mut Memory) -> Result<(), Error>>;
 
 /// A kernel and the extents it is checked at.
 pub struct Case {
@@ -57,7 +58,8 @@ macro_rules! cases {
                         return Err("a case with the wrong number of operands".into());
                     };
                     kernels::$kernel::launch(
-                        &module, stream, &extents, $($operand,)* $(&mut $workspace.borrow_mut(),)? out,
+                        &module, stream, &extents, $(typed($operand)?,)*
+                        $(&mut $workspace.borrow_mut(),)? typed_mut(out)?,
                     )?;
                     Ok(())
                 }))
@@ -98,14 +100,26 @@ cases! {
     chain [i j k l] (a b c) workspace => &[&[65, 33, 67, 31], &[256, 128, 64, 512], &[3, 0, 5, 7]];
     reduced_first [i j k l] (a b) workspace => &[&[9, 33, 5, 7], &[128, 64, 32, 256]];
     hadamard_transposed [i j] (a b) => &[&[33, 65]];
+    matmul_f64 [i k j] (a b) => &[&[65, 67, 63], &[256, 128, 64], &[3, 0, 5]];
+    matmul_f16 [i k j] (a b) => &[&[65, 67, 63], &[256, 128, 64], &[257, 129, 191]];
+    matmul_bf16 [i k j] (a b) => &[&[65, 67, 63], &[256, 128, 64]];
+    matmul_bf16_to_f32 [i k j] (a b) => &[&[65, 67, 63], &[256, 128, 64]];
+    matmul_added [i k j] (a b) => &[&[65, 67, 63], &[256, 128, 64], &[3, 0, 5]];
+    triangle_bf16_added [i k c j] (a b) => &[&[17, 23, 20, 19], &[64, 64, 64, 64]];
+    row_sums_f16 [i j] (a) => &[&[5, 4099], &[5000, 1024], &[2, 0]];
+    column_sums_f64_added [i j] (a) => &[&[65, 33], &[4096, 512], &[0, 5]];
+    transpose_f16 [i j] (a) => &[&[65, 67], &[1024, 512]];
+    dot_bf16_added [i] (a b) => &[&[4099], &[65536], &[0]];
 }
 
 /// A case with its extents bound, and what the oracle needs to know of it.
 pub struct Problem {
     /// The index IR.
     pub program: mage::index::Program,
-    /// Shapes of the operands.
-    pub shapes: Vec<Vec<usize>>,
+    /// Element type and shape of each operand, and of an output that is added to.
+    pub given: Vec<(Dtype, Vec<usize>)>,
+    /// The output's element type.
+    pub out: Dtype,
     /// Elements of the output.
     pub n_outputs: usize,
     /// Floating-point operations: one multiplication and one addition a term.
@@ -115,26 +129,42 @@ pub struct Problem {
 impl Case {
     /// Binds extents and derives the shapes from the notation.
     pub fn problem(&self, extents: &[usize]) -> Result<Problem, Error> {
-        let text = format!("\"{}\", {}", self.notation, self.options);
+        Problem::new(self.notation, self.options, self.labels, extents)
+    }
+}
+
+impl Problem {
+    /// Binds the extents of labels and derives the shapes from the notation.
+    pub fn new(
+        notation: &str,
+        options: &str,
+        labels: &[&str],
+        extents: &[usize],
+    ) -> Result<Problem, Error> {
+        let text = format!("\"{notation}\", {options}");
         let spec = mage::spec::parse_invocation(&text)?;
         let program = mage::index::lower(&spec.notation, &spec.options)?;
-        let mut pairs: Vec<(String, u64)> = self
-            .labels
+        let mut pairs: Vec<(String, u64)> = labels
             .iter()
             .zip(extents)
             .map(|(label, extent)| ((*label).to_string(), *extent as u64))
             .collect();
-        pairs.extend(spec.options.extents.iter().map(|(label, extent)| (label.clone(), u64::from(*extent))));
+        pairs.extend(
+            spec.options.extents.iter().map(|(label, extent)| (label.clone(), u64::from(*extent))),
+        );
         let bound = mage::binding::Extents::from_pairs(&program, &pairs)?;
-        let shapes = program
-            .tensors_of(mage::index::TensorKind::Input)
-            .map(|(id, _)| bound.shape(&program, id))
-            .collect();
-        let n_outputs = program
-            .tensors_of(mage::index::TensorKind::Output)
-            .map(|(id, _)| bound.shape(&program, id).iter().product::<usize>())
-            .sum();
+        let of = |kind| {
+            let tensors = program.tensors_of(kind);
+            tensors.map(|(id, tensor)| (tensor.dtype, bound.shape(&program, id)))
+        };
+        let mut given: Vec<(Dtype, Vec<usize>)> = of(mage::index::TensorKind::Input).collect();
+        let output = of(mage::index::TensorKind::Output).next();
+        let (out, shape) = output.ok_or("a program without an output")?;
+        let n_outputs = shape.iter().product();
+        if program.accumulates() {
+            given.push((out, shape));
+        }
         let flops = 2.0 * bound.iter().map(|(_, extent)| extent as f64).product::<f64>();
-        Ok(Problem { program, shapes, n_outputs, flops })
+        Ok(Problem { program, given, out, n_outputs, flops })
     }
 }

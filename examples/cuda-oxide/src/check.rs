@@ -1,13 +1,14 @@
 //! Compares every output element of every kernel with the oracle, by equality for integers and
 //! under the stated bound for normal data, with a poisoned output, and twice for determinism.
 
-use cuda_core::{CudaContext, CudaStream, DeviceBuffer};
-use mage::fill::{Fill, fill};
+use cuda_core::{CudaContext, CudaStream};
+use mage::fill::{Fill, fill_as};
 use mage::ndarray::{ArrayD, ArrayViewD, IxDyn};
 use mage::oracle::Evaluation;
 
-use crate::Error;
 use crate::case::{CASES, Case, Problem};
+use crate::memory::Memory;
+use crate::{Error, strided};
 
 /// Checks all; prints a line a comparison.
 pub fn run() -> Result<bool, Error> {
@@ -27,6 +28,10 @@ pub fn run() -> Result<bool, Error> {
             }
         }
     }
+    for (is_right, said) in strided::run(&context, &stream)? {
+        println!("{said}");
+        if is_right { right += 1 } else { wrong += 1 }
+    }
     println!("{right} passed, {wrong} failed");
     Ok(wrong == 0)
 }
@@ -40,15 +45,20 @@ fn compare(
     launch: &crate::case::Launch,
 ) -> Result<String, Error> {
     let operands = operands(problem, data)?;
-    let views: Vec<ArrayViewD<f32>> = operands.iter().map(|operand| operand.view()).collect();
+    let views: Vec<ArrayViewD<f64>> = operands.iter().map(|operand| operand.view()).collect();
     let reference = mage::oracle::evaluate(&problem.program, &views)?;
-    let buffers = upload(stream, &operands)?;
+    let (operands, before) = match operands.split_last() {
+        Some((before, operands)) if problem.program.accumulates() => {
+            (operands, before.iter().copied().collect())
+        }
+        _ => (operands.as_slice(), vec![f64::NAN; problem.n_outputs]),
+    };
+    let buffers = upload(stream, problem, operands)?;
     let mut outputs = Vec::new();
     for _ in 0..2 {
-        let poison = vec![f32::NAN; problem.n_outputs];
-        let mut out = DeviceBuffer::from_host(stream, &poison)?;
+        let mut out = Memory::upload(stream, problem.out, &before)?;
         launch(stream, &buffers, &mut out)?;
-        outputs.push(out.to_host_vec(stream)?);
+        outputs.push(out.download(stream)?);
     }
     if outputs[0].iter().zip(&outputs[1]).any(|(one, other)| one.to_bits() != other.to_bits()) {
         return Ok(format!("{}: two runs differ", case.name));
@@ -56,24 +66,26 @@ fn compare(
     Ok(verdict(&outputs[0], &reference, data))
 }
 
-fn verdict(got: &[f32], reference: &Evaluation, data: Fill) -> String {
+/// What is wrong with an output, or nothing.
+pub fn verdict(got: &[f64], reference: &Evaluation, data: Fill) -> String {
     if got.len() != reference.values.len() {
         return format!("{} elements for {}", got.len(), reference.values.len());
     }
     if data == Fill::Hash {
-        let exact = reference.values.iter().map(|value| *value as f32);
-        let wrong = got.iter().zip(exact).filter(|(got, exact)| *got != exact).count();
+        let exact = reference.rounded();
+        let wrong = got.iter().zip(&exact).filter(|(got, exact)| got != exact).count();
         return if wrong == 0 { String::new() } else { format!("{wrong} elements differ") };
     }
     let comparison = mage::tolerance::compare(got, reference);
     if comparison.passes() { String::new() } else { format!("{comparison:?}") }
 }
 
-/// The operands of a problem, operand k with seed k.
-pub fn operands(problem: &Problem, data: Fill) -> Result<Vec<ArrayD<f32>>, Error> {
+/// What a problem's kernel reads: operand k with seed k, then what an output that is added to
+/// holds. The values are those that the element types have.
+pub fn operands(problem: &Problem, data: Fill) -> Result<Vec<ArrayD<f64>>, Error> {
     let mut operands = Vec::new();
-    for (seed, shape) in (0_u32..).zip(&problem.shapes) {
-        let values = fill(data, seed, shape.iter().product());
+    for (seed, (dtype, shape)) in (0_u32..).zip(&problem.given) {
+        let values = fill_as(*dtype, data, seed, shape.iter().product());
         operands.push(ArrayD::from_shape_vec(IxDyn(shape), values)?);
     }
     Ok(operands)
@@ -82,12 +94,13 @@ pub fn operands(problem: &Problem, data: Fill) -> Result<Vec<ArrayD<f32>>, Error
 /// The operands on the device.
 pub fn upload(
     stream: &CudaStream,
-    operands: &[ArrayD<f32>],
-) -> Result<Vec<DeviceBuffer<f32>>, Error> {
+    problem: &Problem,
+    operands: &[ArrayD<f64>],
+) -> Result<Vec<Memory>, Error> {
     let mut buffers = Vec::new();
-    for operand in operands {
-        let values: Vec<f32> = operand.iter().copied().collect();
-        buffers.push(DeviceBuffer::from_host(stream, &values)?);
+    for (operand, (dtype, _)) in operands.iter().zip(&problem.given) {
+        let values: Vec<f64> = operand.iter().copied().collect();
+        buffers.push(Memory::upload(stream, *dtype, &values)?);
     }
     Ok(buffers)
 }

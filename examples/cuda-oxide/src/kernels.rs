@@ -9,12 +9,7 @@ mage::einsum_kernel!("ki,kj->ij", tile = 128, name = matmul_tn);
 mage::einsum_kernel!("ki,jk->ij", tile = 128, name = matmul_tt);
 mage::einsum_kernel!("ik,kj->ji", tile = (64, 32, 16), name = matmul_to_transposed);
 mage::einsum_kernel!("ik,kj->ij", tile = (48, 20, 6), name = matmul_odd_tile);
-mage::einsum_kernel!(
-    "ik,kj->ij",
-    tile = 64,
-    extents = (j = 64, k = 48),
-    name = matmul_fixed
-);
+mage::einsum_kernel!("ik,kj->ij", tile = 64, extents = (j = 64, k = 48), name = matmul_fixed);
 mage::einsum_kernel!("bik,bkj->bij", tile = 64, name = batched);
 mage::einsum_kernel!("bhqd,bhkd->bhqk", tile = 64, name = attention_scores);
 mage::einsum_kernel!("ikc,jkc->ijc", tile = 32, name = triangle_outgoing);
@@ -36,3 +31,24 @@ mage::einsum_kernel!("bij,bj->bi", name = batched_matrix_vector);
 mage::einsum_kernel!("ij,jk,kl->il", tile = 64, name = chain);
 mage::einsum_kernel!("ijk,jl->il", name = reduced_first);
 mage::einsum_kernel!("ij,ji->ij", name = hadamard_transposed);
+mage::einsum_kernel!("ik,kj->ij", dtype = f64, name = matmul_f64);
+mage::einsum_kernel!("ik,kj->ij", dtype = f16, tile = 64, name = matmul_f16);
+mage::einsum_kernel!("ik,kj->ij", dtype = bf16, tile = 128, name = matmul_bf16);
+mage::einsum_kernel!("ik,kj->ij", dtype = bf16, out = f32, tile = 64, name = matmul_bf16_to_f32);
+mage::einsum_kernel!("ik,kj->ij", accumulate = true, tile = 64, name = matmul_added);
+mage::einsum_kernel!(
+    "ikc,jkc->ijc",
+    dtype = bf16,
+    accumulate = true,
+    tile = 16,
+    name = triangle_bf16_added
+);
+mage::einsum_kernel!("ij->i", dtype = f16, name = row_sums_f16);
+mage::einsum_kernel!("ij->j", dtype = f64, accumulate = true, name = column_sums_f64_added);
+mage::einsum_kernel!("ij->ji", dtype = f16, name = transpose_f16);
+mage::einsum_kernel!("i,i->", dtype = bf16, out = f32, accumulate = true, name = dot_bf16_added);
+mage::einsum_kernel!("ik,kj->ij", tile = 64, strides = runtime, name = strided_matmul);
+mage::einsum_kernel!("ikc,jkc->ijc", tile = 32, strides = runtime, name = strided_triangle);
+mage::einsum_kernel!("iik,kj->ij", tile = 32, strides = runtime, name = strided_diagonal);
+mage::einsum_kernel!("ijk->kij", strides = runtime, name = strided_transpose);
+mage::einsum_kernel!("ijk,jk->i", strides = runtime, name = strided_row_sums);

@@ -3,8 +3,10 @@
 //! which is all that `cargo oxide run` passes on, it checks.
 
 mod kernels;
+mod memory;
 mod case;
 mod check;
+mod strided;
 mod bench;
 
 use std::process::ExitCode;

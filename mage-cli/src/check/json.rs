@@ -51,6 +51,7 @@ fn trial(report: &Report, trial: &Trial) -> Value {
         })
         .collect();
     let mut value = json!({
+        "arrangement": trial.arrangement,
         "byte_alignment": trial.byte_alignment,
         "fill": trial.fill,
         "launches": launches,

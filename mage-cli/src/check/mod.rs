@@ -15,6 +15,7 @@ use mage_einsum::binding::Extents;
 use mage_einsum::diagnostic::Diagnostic;
 use mage_einsum::fill::Fill;
 use mage_einsum::index;
+use mage_einsum::view::Arrangement;
 
 use crate::Answer;
 use crate::args::CheckArgs;
@@ -59,25 +60,32 @@ pub fn answer(asked: &CheckArgs) -> Result<Answer, Refusal> {
     Ok(Answer { text, holds: report.holds() })
 }
 
-/// Runs one set of extents with every fill and every variant.
+/// Runs one set of extents with every fill, every arrangement of the operands and every variant.
 fn checked(levels: &Levels, extents: &Extents, asked: &CheckArgs) -> Result<Run, Refusal> {
     let by_label: Vec<u64> =
         levels.module.labels.iter().map(|label| extents.get(&label.name).unwrap_or(0)).collect();
     let alignments = alignments(levels, &by_label, asked.unaligned);
     let mut trials = Vec::new();
     let (mut shape, mut n_terms) = (Vec::new(), 0);
-    for (name, fill) in fills(asked) {
-        let operands = Operands::filled(&levels.program, extents, fill);
+    let arrangements = operands::arrangements(&levels.program);
+    let tried = fills(asked)
+        .into_iter()
+        .flat_map(|fill| arrangements.iter().map(move |arrangement| (fill, *arrangement)));
+    for ((fill_name, fill), (arrangement_name, arrangement)) in tried {
+        let operands = Operands::filled(&levels.program, extents, fill, arrangement);
         let evaluation = operands
             .evaluated(&levels.program)
             .map_err(|mistakes| Refusal::mistakes(&mistakes, Texts::default()))?;
         shape = evaluation.values.shape().to_vec();
         n_terms = evaluation.n_terms;
-        for byte_alignment in &alignments {
+        // One alignment is enough where strides already decide which variant runs.
+        let n_alignments = if arrangement == Arrangement::RowMajor { alignments.len() } else { 1 };
+        for byte_alignment in alignments.iter().take(n_alignments) {
             let conditions = trial::Conditions {
                 module: &levels.module,
                 extents: &by_label,
-                fill: name,
+                fill: fill_name,
+                arrangement: arrangement_name,
                 byte_alignment: *byte_alignment,
             };
             trials.push(trial::tried(&conditions, &operands, &evaluation).map_err(refused)?);

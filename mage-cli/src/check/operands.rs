@@ -1,10 +1,11 @@
-//! The operands of a check: what they need of memory, and their data.
+//! The operands of a check: what they need of memory, their data, and how they lie.
 
 use mage_einsum::binding::Extents;
 use mage_einsum::diagnostic::{Code, Diagnostic, Diagnostics};
 use mage_einsum::fill::{self, Fill};
-use mage_einsum::index::{Program, TensorKind};
+use mage_einsum::index::{Layout, Program, TensorId, TensorKind};
 use mage_einsum::oracle::{self, Evaluation};
+use mage_einsum::view::{Arrangement, Stored};
 use ndarray::ArrayD;
 
 use crate::table;
@@ -12,30 +13,49 @@ use crate::table;
 /// A check stays below this, so that a slip in an extent does not fill the machine.
 const MEMORY_LIMIT_BYTES: u128 = 8 << 30;
 
-/// The operand and the oracle's copy of it.
-const INPUT_ELEM_BYTES: u128 = 2 * 4;
+/// The operand as an array and the oracle's copy of it, both in f64.
+const INPUT_ELEM_BYTES: u128 = 2 * 8;
 
-/// The emulator's f32 and its mark that the element was written; the oracle's value and sum of
+/// The operand in its buffer, gaps included.
+const STORED_ELEM_BYTES: u128 = 8;
+
+/// The emulator's f64 and its mark that the element was written; the oracle's value and sum of
 /// absolute products in f64, each also in the order in which it was summed.
-const OUTPUT_ELEM_BYTES: u128 = 4 + 1 + 2 * 2 * 8;
+const OUTPUT_ELEM_BYTES: u128 = 8 + 1 + 2 * 2 * 8;
 
 /// The operands in order.
 pub struct Operands {
-    /// Row-major.
-    pub arrays: Vec<ArrayD<f32>>,
+    /// In buffers of their own; of the values that the element type has.
+    pub stored: Vec<Stored<f64>>,
+    /// What the output holds before, where the result is added to it.
+    pub before: Option<ArrayD<f64>>,
+    /// The operands as the oracle takes them.
+    arrays: Vec<ArrayD<f64>>,
+}
+
+/// The arrangements in which operands are tried.
+pub fn arrangements(program: &Program) -> Vec<(&'static str, Arrangement)> {
+    let is_strided = program.tensors.iter().any(|tensor| tensor.layout == Layout::Strided);
+    let n_tried = if is_strided { Arrangement::NAMES.len() } else { 1 };
+    Arrangement::NAMES.into_iter().take(n_tried).collect()
 }
 
 /// Refuses extents that need more memory than a check takes.
 pub fn affordable(program: &Program, extents: &Extents) -> Result<(), Diagnostics> {
     let mut need: u128 = 0;
     for tensor in &program.tensors {
-        let dims = tensor.dims.iter().map(|mode| u128::from(extents.of_mode(program.mode(*mode))));
-        let n_elements = dims.fold(1_u128, u128::saturating_mul);
-        let elem_bytes = match tensor.kind {
-            TensorKind::Input => INPUT_ELEM_BYTES,
-            TensorKind::Temp | TensorKind::Output => OUTPUT_ELEM_BYTES,
+        let dims = tensor.dims.iter().map(|mode| extents.of_mode(program.mode(*mode)));
+        let dims: Vec<u64> = dims.collect();
+        let n_elements =
+            dims.iter().fold(1_u128, |product, extent| product.saturating_mul((*extent).into()));
+        let bytes = match tensor.kind {
+            TensorKind::Input => {
+                let stored = n_stored(program, &dims).saturating_mul(STORED_ELEM_BYTES);
+                n_elements.saturating_mul(INPUT_ELEM_BYTES).saturating_add(stored)
+            }
+            TensorKind::Temp | TensorKind::Output => n_elements.saturating_mul(OUTPUT_ELEM_BYTES),
         };
-        need = need.saturating_add(n_elements.saturating_mul(elem_bytes));
+        need = need.saturating_add(bytes);
     }
     if need <= MEMORY_LIMIT_BYTES {
         return Ok(());
@@ -48,22 +68,47 @@ pub fn affordable(program: &Program, extents: &Extents) -> Result<(), Diagnostic
     Err(Diagnostic::new(Code::SizeOverflow, message).help("give smaller extents").into())
 }
 
+/// Elements of the longest buffer that an operand is stored in.
+fn n_stored(program: &Program, extents: &[u64]) -> u128 {
+    let lens = arrangements(program).into_iter().map(|(_, tried)| tried.view(extents).1);
+    lens.max().map_or(0, u128::from)
+}
+
 impl Operands {
-    /// Operand k is filled with seed k.
-    pub fn filled(program: &Program, extents: &Extents, fill: Fill) -> Operands {
-        let inputs = program.tensors_of(TensorKind::Input);
-        let arrays = inputs.zip(0..).map(|((id, _), seed)| {
+    /// Operand k is filled with seed k, and an output that is added to with the next one. Where an
+    /// operand has gaps they are NaN, which no kernel may use.
+    pub fn filled(
+        program: &Program,
+        extents: &Extents,
+        fill: Fill,
+        arrangement: Arrangement,
+    ) -> Operands {
+        let filled = |(id, seed): (TensorId, u32)| {
             let shape = extents.shape(program, id);
-            let data = fill::fill(fill, seed, shape.iter().product());
+            let dtype = program.tensor(id).dtype;
+            let data = fill::fill_as(dtype, fill, seed, shape.iter().product());
             // The shape is the data's by construction; a scalar zero would be caught as wrong.
             ArrayD::from_shape_vec(shape, data).unwrap_or_default()
-        });
-        Operands { arrays: arrays.collect() }
+        };
+        let inputs = program.tensors_of(TensorKind::Input).map(|(id, _)| id);
+        let output = program.tensors_of(TensorKind::Output).map(|(id, _)| id);
+        let output = output.filter(|_| program.accumulates());
+        let mut arrays: Vec<ArrayD<f64>> = inputs.chain(output).zip(0..).map(filled).collect();
+        let before = if program.accumulates() { arrays.pop() } else { None };
+        let stored: Vec<Stored<f64>> = arrays
+            .iter()
+            .map(|array| Stored::arranged(&array.view(), arrangement, f64::NAN))
+            .collect();
+        // Elements that share a place have become equal.
+        let arranged = arrays.iter().zip(&stored);
+        let arrays = arranged.map(|(array, stored)| stored.to_array(array.shape())).collect();
+        Operands { stored, before, arrays }
     }
 
     /// What the oracle says of them.
     pub fn evaluated(&self, program: &Program) -> Result<Evaluation, Diagnostics> {
-        let views: Vec<_> = self.arrays.iter().map(|array| array.view()).collect();
+        let views: Vec<_> =
+            self.arrays.iter().chain(&self.before).map(|array| array.view()).collect();
         oracle::evaluate(program, &views)
     }
 }

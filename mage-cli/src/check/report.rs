@@ -30,7 +30,8 @@ pub struct Run {
     pub shape: Vec<usize>,
     /// Terms of each element's sum; 1 where nothing is summed.
     pub n_terms: u64,
-    /// Each fill with each alignment that leads to another launch.
+    /// Each fill with each arrangement of the operands, and with each alignment that leads to
+    /// another launch.
     pub trials: Vec<Trial>,
     /// Elements of the workspace; 0 where there are no temporaries.
     pub workspace_elems: u64,
@@ -51,6 +52,11 @@ impl Report {
 }
 
 impl Run {
+    /// Whether operands lay in more than one way.
+    pub fn is_rearranged(&self) -> bool {
+        self.trials.windows(2).any(|pair| pair[0].arrangement != pair[1].arrangement)
+    }
+
     /// Elements of the output.
     pub fn n_elements(&self) -> usize {
         self.shape.iter().product()

@@ -24,6 +24,9 @@ pub fn print(report: &Report) -> String {
     text
 }
 
+/// Where the arrangement of the operands stands, which is left out where all are row-major.
+const OPERANDS_COLUMN: usize = 1;
+
 fn run(run: &Run) -> String {
     let extents: Vec<String> =
         run.extents.iter().map(|(label, extent)| format!("{label}={extent}")).collect();
@@ -39,6 +42,7 @@ fn run(run: &Run) -> String {
     }
     let head = [
         "fill",
+        "operands",
         "buffers",
         "variant",
         "launched",
@@ -50,6 +54,9 @@ fn run(run: &Run) -> String {
     ];
     let mut rows = vec![table::row(head)];
     rows.extend(run.trials.iter().map(row));
+    if !run.is_rearranged() {
+        rows.iter_mut().for_each(|row| drop(row.remove(OPERANDS_COLUMN)));
+    }
     text.push_str(&table::columns(&rows));
     for remark in remarks(run) {
         let _ = writeln!(text, "  {remark}");
@@ -68,6 +75,7 @@ fn row(trial: &Trial) -> Vec<String> {
     let buffers = if trial.byte_alignment == UNALIGNED { "unaligned" } else { "aligned" };
     let mut row = vec![
         trial.fill.to_string(),
+        trial.arrangement.to_string(),
         buffers.to_string(),
         or(arms.join(", "), "-"),
         or(blocks.join(", "), "nothing"),
@@ -117,7 +125,7 @@ fn remarks(run: &Run) -> Vec<String> {
     }
     for trial in &run.trials {
         match &trial.outcome {
-            Outcome::Trapped(trap) => remarks.push(format!("Fill {}: trap: {trap}", trial.fill)),
+            Outcome::Trapped(trap) => remarks.push(format!("{}: trap: {trap}", subject(trial))),
             Outcome::Compared(verdict) if verdict.n_wrong > 0 => {
                 remarks.extend(verdict.worst.as_ref().map(|worst| wrong(trial, worst)));
             }
@@ -127,10 +135,25 @@ fn remarks(run: &Run) -> Vec<String> {
     remarks
 }
 
+/// What a remark is about.
+fn subject(trial: &Trial) -> String {
+    let Trial { fill, arrangement, .. } = trial;
+    let operands = match *arrangement {
+        "row-major" => String::new(),
+        other => format!(", {other}"),
+    };
+    format!("Fill {fill}{operands}")
+}
+
 fn wrong(trial: &Trial, worst: &Worst) -> String {
     format!(
-        "Fill {}: worst at {:?}: {} where the oracle has {}, off by {:e}, allowed {:e}.",
-        trial.fill, worst.at, worst.got, worst.expected, worst.error, worst.bound
+        "{}: worst at {:?}: {} where the oracle has {}, off by {:e}, allowed {:e}.",
+        subject(trial),
+        worst.at,
+        worst.got,
+        worst.expected,
+        worst.error,
+        worst.bound
     )
 }
 
@@ -160,7 +183,9 @@ mod tests {
     use crate::check::verdict::{By, Verdict, Worst};
 
     fn report(outcome: Outcome) -> Report {
-        let trial = Trial { fill: "H", byte_alignment: 16, launches: Vec::new(), outcome };
+        let arrangement = "row-major";
+        let trial =
+            Trial { fill: "H", arrangement, byte_alignment: 16, launches: Vec::new(), outcome };
         Report {
             notation: "ij->ij".to_string(),
             options: String::new(),

@@ -1,8 +1,11 @@
-//! One trial: the module in the emulator on one fill and one alignment, compared with the oracle.
+//! One trial: the module in the emulator on one fill, one arrangement of the operands and one
+//! alignment, compared with the oracle.
 
 use mage_codegen::emulate::{Arguments, Failure, HostFailure, Input, Launched, run_observed};
 use mage_codegen::kernel::Module;
+use mage_einsum::index::Layout;
 use mage_einsum::oracle::Evaluation;
+use mage_einsum::view::Stored;
 
 use super::operands::Operands;
 use super::verdict::{self, Verdict};
@@ -17,6 +20,8 @@ pub struct Conditions<'a> {
     pub extents: &'a [u64],
     /// The name of the fill.
     pub fill: &'static str,
+    /// The name of the operands' arrangement.
+    pub arrangement: &'static str,
     /// Of every buffer.
     pub byte_alignment: u64,
 }
@@ -26,6 +31,8 @@ pub struct Conditions<'a> {
 pub struct Trial {
     /// The name of the fill.
     pub fill: &'static str,
+    /// The name of the operands' arrangement.
+    pub arrangement: &'static str,
     /// Of every buffer.
     pub byte_alignment: u64,
     /// What the host launched; empty where nothing was, or where the emulator trapped.
@@ -59,16 +66,21 @@ pub fn tried(
     operands: &Operands,
     evaluation: &Evaluation,
 ) -> Result<Trial, HostFailure> {
-    let Conditions { module, extents, fill, byte_alignment } = *conditions;
-    let inputs: Vec<Input<'_>> = operands
-        .arrays
-        .iter()
-        .map(|array| Input { data: array.as_slice().unwrap_or(&[]), byte_alignment })
+    let Conditions { module, extents, fill, arrangement, byte_alignment } = *conditions;
+    let layouts = module.buffers.iter().map(|buffer| buffer.layout);
+    let stored = operands.stored.iter().zip(layouts);
+    let inputs: Vec<Input<'_>> = stored
+        .map(|(Stored { data, view }, layout)| {
+            let view = (layout == Layout::Strided).then_some(view);
+            Input { data, view, byte_alignment }
+        })
         .collect();
     let output_len = evaluation.values.len();
+    let output_before = operands.before.as_ref().and_then(|array| array.as_slice());
     let arguments = Arguments {
         extents,
         inputs: &inputs,
+        output_before: output_before.unwrap_or(&[]),
         output_len,
         output_byte_alignment: byte_alignment,
         workspace_len: None,
@@ -82,5 +94,5 @@ pub fn tried(
         Err(Failure::Trap(trap)) => (Vec::new(), Outcome::Trapped(trap.to_string())),
         Err(Failure::Host(refused)) => return Err(refused),
     };
-    Ok(Trial { fill, byte_alignment, launches, outcome })
+    Ok(Trial { fill, arrangement, byte_alignment, launches, outcome })
 }

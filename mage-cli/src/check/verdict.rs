@@ -1,16 +1,18 @@
-//! The comparison of an output with the oracle: by equality where f32 holds every sum exactly,
+//! The comparison of an output with the oracle: by equality where every sum is exact,
 //! else by the bound of the sum of absolute products.
 
 use mage_einsum::oracle::Evaluation;
 use mage_einsum::tolerance;
 
-/// Integers up to this are exact in f32: its significand has 24 bits (IEEE 754, binary32).
+/// Integers up to this are exact in the narrowest type that sums are accumulated in, f32: its
+/// significand has 24 bits (IEEE 754, binary32).
 const EXACT_LIMIT: f64 = 16_777_216.0;
 
 /// By what an output is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// Every partial sum is an integer that f32 holds, in whatever order it is summed.
+    /// Every partial sum is an integer that the accumulator holds, in whatever order it is summed;
+    /// the whole sum is rounded once to the output's type.
     Equality,
     /// Sums round.
     Bound,
@@ -35,7 +37,7 @@ pub struct Worst {
     /// Its place in the output.
     pub at: Vec<usize>,
     /// What the kernel computed.
-    pub got: f32,
+    pub got: f64,
     /// What the oracle says.
     pub expected: f64,
     /// The distance of both.
@@ -47,7 +49,7 @@ pub struct Worst {
 }
 
 /// Compares `got`, in row-major order, with the oracle.
-pub fn of(got: &[f32], evaluation: &Evaluation) -> Verdict {
+pub fn of(got: &[f64], evaluation: &Evaluation) -> Verdict {
     let by = if is_exact(evaluation) { By::Equality } else { By::Bound };
     let (n_wrong, worst) = match by {
         By::Equality => equality(got, evaluation),
@@ -63,7 +65,7 @@ fn is_exact(evaluation: &Evaluation) -> bool {
     magnitudes.into_iter().all(|sum| sum.fract() == 0.0 && *sum <= EXACT_LIMIT)
 }
 
-fn bound(got: &[f32], evaluation: &Evaluation) -> (usize, Option<Worst>) {
+fn bound(got: &[f64], evaluation: &Evaluation) -> (usize, Option<Worst>) {
     let comparison = tolerance::compare(got, evaluation);
     let worst = comparison.worst_index.and_then(|position| {
         Some(Worst {
@@ -78,13 +80,15 @@ fn bound(got: &[f32], evaluation: &Evaluation) -> (usize, Option<Worst>) {
     (comparison.failures, worst)
 }
 
-fn equality(got: &[f32], evaluation: &Evaluation) -> (usize, Option<Worst>) {
+fn equality(got: &[f64], evaluation: &Evaluation) -> (usize, Option<Worst>) {
     // A sum over nothing is +0, which equals -0 but is told from it (semantics R13).
     let is_empty_sum = evaluation.n_terms == 0;
     let mut n_wrong = got.len().abs_diff(evaluation.values.len());
     let mut worst: Option<Worst> = None;
     for (position, (got, expected)) in got.iter().zip(&evaluation.values).enumerate() {
-        let error = (f64::from(*got) - expected).abs();
+        // Both may be infinite, where the sum is beyond the output's type.
+        let expected = evaluation.dtype.round(*expected);
+        let error = if *got == expected { 0.0 } else { (got - expected).abs() };
         let is_right = error == 0.0 && !(is_empty_sum && got.is_sign_negative());
         n_wrong += usize::from(!is_right);
         // An error that is no number is the worst there can be.
@@ -93,7 +97,7 @@ fn equality(got: &[f32], evaluation: &Evaluation) -> (usize, Option<Worst>) {
             worst = Some(Worst {
                 at: place(position, evaluation.values.shape()),
                 got: *got,
-                expected: *expected,
+                expected,
                 error,
                 bound: 0.0,
                 ratio: if is_right { 0.0 } else { f64::INFINITY },
@@ -122,17 +126,19 @@ fn place(position: usize, shape: &[usize]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use mage_einsum::dtype::Dtype;
     use mage_einsum::oracle::Evaluation;
     use ndarray::ArrayD;
 
     use super::{By, Verdict, of};
 
-    fn verdict(got: &[f32], values: [f64; 4], magnitude: f64, n_terms: u64) -> Verdict {
+    fn verdict(got: &[f64], values: [f64; 4], magnitude: f64, n_terms: u64) -> Verdict {
         let array = |data: Vec<f64>| ArrayD::from_shape_vec(vec![2, 2], data).unwrap();
         let evaluation = Evaluation {
             values: array(values.to_vec()),
             magnitudes: array(vec![magnitude; 4]),
             n_terms,
+            dtype: Dtype::F32,
         };
         of(got, &evaluation)
     }
@@ -165,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_or_missing_is_wrong() {
-        assert_eq!(verdict(&[f32::NAN; 4], [0.0; 4], 0.0, 2).n_wrong, 4);
+        assert_eq!(verdict(&[f64::NAN; 4], [0.0; 4], 0.0, 2).n_wrong, 4);
         assert_eq!(verdict(&[0.0; 3], [0.0; 4], 0.0, 2).n_wrong, 1);
     }
 }

@@ -3,13 +3,15 @@
 
 use mage_codegen::device::Device;
 use mage_einsum::binding::Extents;
-use mage_einsum::index::{Access, Count, ModeId, Program, TensorId};
+use mage_einsum::index::{Access, Count, ModeId, Program, TensorId, TensorKind};
 
 /// The costs of a program.
 #[derive(Debug)]
 pub struct Cost {
     /// The floating-point operations as a product over labels, for example `2 * i * k * j`.
     pub flops_formula: String,
+    /// The device's peak in the type that sums are accumulated in, in FLOP/s.
+    pub flops_per_s: f64,
     /// Flop/byte from which arithmetic and not memory limits the device; derived from its peaks.
     pub ridge: f64,
     /// What needs extents.
@@ -21,7 +23,8 @@ pub struct Cost {
 pub struct BoundCost {
     /// Floating-point operations.
     pub flops: u128,
-    /// Each tensor's name and the bytes of it that are read or written.
+    /// Each tensor's name and the bytes of it that are read or written; both, of an output that is
+    /// added to.
     pub tensors: Vec<(String, u128)>,
     /// The sum over tensors.
     pub bytes: u128,
@@ -35,10 +38,12 @@ pub struct BoundCost {
 
 /// Costs `program` on `device`.
 pub fn of(program: &Program, extents: Option<&Extents>, device: &Device) -> Cost {
+    let flops_per_s = device.flops_per_s(program.accumulator());
     let formulas: Vec<String> = flops(program).map(|count| count.to_string()).collect();
     Cost {
         flops_formula: formulas.join(" + "),
-        ridge: device.f32_flops_per_s / device.bandwidth_bytes_per_s,
+        flops_per_s,
+        ridge: flops_per_s / device.bandwidth_bytes_per_s,
         bound: extents.map(|extents| bound(program, extents, device)),
     }
 }
@@ -58,7 +63,9 @@ fn bound(program: &Program, extents: &Extents, device: &Device) -> BoundCost {
         .map(|position| {
             let tensor = program.tensor(TensorId(position));
             let touched = points(&touched_modes(program, TensorId(position)));
-            (tensor.name.clone(), touched.saturating_mul(u128::from(tensor.dtype.size_bytes())))
+            let is_updated = tensor.kind == TensorKind::Output && program.accumulates();
+            let elem_bytes = u128::from(tensor.dtype.size_bytes()) * (1 + u128::from(is_updated));
+            (tensor.name.clone(), touched.saturating_mul(elem_bytes))
         })
         .collect();
     let bytes = tensors.iter().fold(0_u128, |sum, (_, bytes)| sum.saturating_add(*bytes));
@@ -67,7 +74,7 @@ fn bound(program: &Program, extents: &Extents, device: &Device) -> BoundCost {
         bytes,
         tensors,
         intensity: if bytes == 0 { 0.0 } else { flops as f64 / bytes as f64 },
-        arithmetic_s: flops as f64 / device.f32_flops_per_s,
+        arithmetic_s: flops as f64 / device.flops_per_s(program.accumulator()),
         memory_s: bytes as f64 / device.bandwidth_bytes_per_s,
     }
 }

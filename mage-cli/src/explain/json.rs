@@ -26,6 +26,7 @@ pub fn print(report: &Report) -> String {
         "device": {
             "bandwidth_bytes_per_s": report.device.bandwidth_bytes_per_s,
             "f32_flops_per_s": report.device.f32_flops_per_s,
+            "f64_flops_per_s": report.device.f64_flops_per_s,
             "key": report.device.key,
             "multiprocessors": report.device.n_sms,
             "name": report.device.name,
@@ -41,6 +42,7 @@ pub fn print(report: &Report) -> String {
         "notation": report.notation,
         "options": report.options,
         "program": report.program,
+        "strided": report.strided,
         "workspace": report.workspace.as_ref().map(workspace),
     });
     table::ended(format!("{value:#}"))

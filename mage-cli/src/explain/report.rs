@@ -6,7 +6,7 @@ use mage_codegen::kernel::{self, Module, Region};
 use mage_codegen::pipeline::Levels;
 use mage_codegen::schedule::{self, Launch, Reason};
 use mage_einsum::binding::Extents;
-use mage_einsum::index::{self, Extent, Program};
+use mage_einsum::index::{self, Extent, Layout, Program};
 
 use super::cost::{self, Cost};
 use super::mapping::{self, ModeMapping};
@@ -32,6 +32,8 @@ pub struct Report {
     pub program: String,
     /// Modes that the schedule treats as one: the joint name and the labels.
     pub merged: Vec<(String, Vec<String>)>,
+    /// Operands whose strides the launch gives; what is counted takes them as row-major.
+    pub strided: Vec<String>,
     /// What it costs whatever the schedule.
     pub cost: Cost,
     /// The order of pairs and what it costs, in a sequence that Mage made.
@@ -90,6 +92,7 @@ pub fn of(request: &Request, levels: &Levels, extents: Option<&Extents>) -> Repo
             None => index::print(&levels.program),
         },
         merged: merged(&levels.schedule.program),
+        strided: strided(&levels.program),
         cost: cost::of(costed(levels), extents, device),
         path: levels
             .schedule
@@ -172,6 +175,11 @@ fn with_extents(program: &Program, extents: &Extents) -> Program {
         mode.extent = u32::try_from(extents.of_mode(mode)).map_or(mode.extent, Extent::Fixed);
     }
     bound
+}
+
+fn strided(program: &Program) -> Vec<String> {
+    let tensors = program.tensors.iter().filter(|tensor| tensor.layout == Layout::Strided);
+    tensors.map(|tensor| tensor.name.clone()).collect()
 }
 
 fn merged(program: &Program) -> Vec<(String, Vec<String>)> {

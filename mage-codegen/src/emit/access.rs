@@ -1,11 +1,12 @@
 //! Loads and stores between memory and registers as Rust.
 
+use mage_einsum::dtype::Dtype;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 use super::scope::Scope;
-use super::{expr, quad};
-use crate::kernel::{Expr, Place, Pred, Reg, Space, Width};
+use super::{expr, half, quad};
+use crate::kernel::{Expr, Place, Pred, Reg, Space, Ty, Width};
 
 /// What fits one line of a loop in a kernel, in characters; prettyplease's lines have 89.
 const LINE: usize = 64;
@@ -19,27 +20,32 @@ pub fn load(
     when: Option<&Pred>,
 ) -> TokenStream {
     let address = address(scope, from);
+    let dtype = dtype(scope, from);
     let when = when.map(|when| expr::pred(scope, when));
     match (width, when) {
         (Width::One, None) => {
             let register = expr::register(scope, to);
-            quote!(#register = *#address;)
+            let value = value(dtype, quote!(*#address));
+            quote!(#register = #value;)
         }
         (Width::One, Some(when)) => {
             let register = expr::register(scope, to);
-            quote!(#register = if #when { *#address } else { 0.0 };)
+            // Zero has the same bits in every type.
+            let zero = if is_half(dtype) { quote!(0) } else { quote!(0.0) };
+            let value = value(dtype, quote!(if #when { *#address } else { #zero }));
+            quote!(#register = #value;)
         }
         (Width::Four, None) => {
             let (bound, registers) = four(scope, to);
-            let value = quad::elements(&quad::bits(&address));
+            let value = quad::elements(dtype, &quad::bits(dtype, &address));
             quote!(#bound #registers = #value;)
         }
         (Width::Four, Some(when)) => {
             let (bound, registers) = four(scope, to);
             // Taken apart behind the `if` and not inside it: there the first use of the elements
             // would wait for the load (H200, 4096^3: 45.0 against 42.2 TFLOP/s).
-            let (bits, quad) = (quad::bits(&address), &scope.locals.quad);
-            let elements = quad::elements(&quote!(#quad));
+            let (bits, quad) = (quad::bits(dtype, &address), &scope.locals.quad);
+            let elements = quad::elements(dtype, &quote!(#quad));
             quote! {
                 let #quad = if #when { #bits } else { 0 };
                 #bound
@@ -52,16 +58,18 @@ pub fn load(
 /// Writes registers to consecutive elements.
 pub fn store(scope: &Scope<'_>, to: &Place, from: &[Reg], width: Width) -> TokenStream {
     let address = address(scope, to);
+    let dtype = dtype(scope, to);
     let values = from.iter().map(|reg| expr::register(scope, reg));
     match (width, from) {
         (Width::Four, [first, rest @ ..]) if follow(first, rest) => {
             let (bound, values) = four(scope, first);
-            let write = quad::write(&address, &values);
+            let write = quad::write(dtype, &address, &values);
             quote!(#bound #write)
         }
-        (Width::Four, _) => quad::write(&address, &quote!([#(#values),*])),
+        (Width::Four, _) => quad::write(dtype, &address, &quote!([#(#values),*])),
         (Width::One, _) => {
             let value = quote!(#(#values)*);
+            let value = if is_half(dtype) { half::narrowed(&value) } else { value };
             let whole = quote!(*#address = #value;);
             if characters(&whole) <= LINE {
                 return whole;
@@ -95,6 +103,24 @@ fn after(reg: &Reg, elems: u32) -> Reg {
     Reg { array: reg.array, at: reg.at.clone().plus(Expr::u32(elems)) }
 }
 
+/// The type of the memory at a place.
+pub fn dtype(scope: &Scope<'_>, place: &Place) -> Dtype {
+    match place.space {
+        Space::Global(buffer) => scope.module.buffers[buffer.0].dtype,
+        Space::Shared(array) => scope.kernel.shared[array.0].dtype,
+    }
+}
+
+/// Whether memory holds bits that a register does not.
+fn is_half(dtype: Dtype) -> bool {
+    dtype != dtype.accumulator()
+}
+
+/// What a register holds of what memory does.
+fn value(dtype: Dtype, in_memory: TokenStream) -> TokenStream {
+    if is_half(dtype) { half::widened(&in_memory) } else { in_memory }
+}
+
 fn base(scope: &Scope<'_>, place: &Place) -> Ident {
     match place.space {
         Space::Global(buffer) => format_ident!("{}", scope.module.buffers[buffer.0].ident),
@@ -108,7 +134,10 @@ fn address(scope: &Scope<'_>, place: &Place) -> TokenStream {
         return quote!(#base);
     }
     let offset = expr::offset(scope, &place.offset);
-    quote!(#base.add(#offset))
+    match scope.kernel.ty(&place.offset) {
+        Ty::U32 | Ty::U64 => quote!(#base.add(#offset)),
+        Ty::I64 => quote!(#base.offset(#offset)),
+    }
 }
 
 /// About how long the text is. `TokenStream::to_string` would depend on whether a compiler or a

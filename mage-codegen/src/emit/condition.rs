@@ -3,9 +3,9 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::oxide;
 use super::value::{Names, constant, number, receiver, value};
-use crate::kernel::{HostExpr, HostPred};
+use super::view;
+use crate::kernel::{BufferId, HostExpr, HostPred};
 
 /// Which side of a condition is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,12 +42,12 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
             quote!(#left #equal #right)
         }
         (HostPred::LengthIs(buffer, expr), _) => {
-            let length = oxide::buffer_length(&names.buffer(*buffer));
+            let length = names.length(*buffer);
             let expr = value(expr);
             quote!(#length #equal #expr)
         }
         (HostPred::LengthAtLeast(buffer, expr), _) => {
-            let length = oxide::buffer_length(&names.buffer(*buffer));
+            let length = names.length(*buffer);
             let expr = value(expr);
             match wanted {
                 Wanted::Holds => quote!(#length >= #expr),
@@ -55,9 +55,23 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
             }
         }
         (HostPred::AlignedTo(buffer, bytes), _) => {
-            let address = oxide::buffer_address(&names.buffer(*buffer));
+            let address = names.address(*buffer);
             let bytes = Literal::u64_unsuffixed(*bytes);
             quote!(#not #address.is_multiple_of(#bytes))
+        }
+        (HostPred::InBuffer(buffer), _) => {
+            let beyond = view::beyond(names, *buffer);
+            match wanted {
+                Wanted::Holds => quote!(#beyond.is_none()),
+                Wanted::Fails => quote!(#beyond.is_some()),
+            }
+        }
+        (HostPred::UnitStride(buffer, dim), _) => {
+            let stride = view::stride(&names.buffer(*buffer), *dim);
+            quote!(#stride #equal 1)
+        }
+        (HostPred::StrideMultipleOf(buffer, dim, divisor), _) => {
+            in_steps(names, (*buffer, *dim), *divisor, wanted)
         }
         (HostPred::All(all), _) => every(names, all, wanted),
     }
@@ -71,12 +85,40 @@ fn is_plain(names: &Names<'_>, pred: &HostPred) -> bool {
             constant(names, expr).is_some_and(|number| number.is_multiple_of(*divisor))
         }
         HostPred::All(all) => all.iter().all(|one| is_plain(names, one)),
+        HostPred::StrideMultipleOf(buffer, dim, _) => {
+            constant(names, &dim_extent(names, *buffer, *dim)).is_some_and(|extent| extent <= 1)
+        }
         HostPred::IsZero(_)
         | HostPred::Equal(..)
         | HostPred::LengthIs(..)
         | HostPred::LengthAtLeast(..)
-        | HostPred::AlignedTo(..) => false,
+        | HostPred::AlignedTo(..)
+        | HostPred::InBuffer(_)
+        | HostPred::UnitStride(..) => false,
     }
+}
+
+/// A stride matters only where there is a second position to go to.
+fn in_steps(
+    names: &Names<'_>,
+    (buffer, dim): (BufferId, usize),
+    divisor: u64,
+    wanted: Wanted,
+) -> TokenStream {
+    let (stride, divisor) = (view::stride(&names.buffer(buffer), dim), number(divisor));
+    let extent = dim_extent(names, buffer, dim);
+    let always = constant(names, &extent).is_some();
+    let extent = value(names, &extent);
+    match wanted {
+        Wanted::Holds if always => quote!(#stride % #divisor == 0),
+        Wanted::Fails if always => quote!(#stride % #divisor != 0),
+        Wanted::Holds => quote!(#extent <= 1 || #stride % #divisor == 0),
+        Wanted::Fails => quote!(#extent > 1 && #stride % #divisor != 0),
+    }
+}
+
+fn dim_extent(names: &Names<'_>, buffer: BufferId, dim: usize) -> HostExpr {
+    HostExpr::Extent(names.module.buffers[buffer.0].dims[dim])
 }
 
 /// A product is zero where a factor is, which needs no multiplication.
@@ -107,6 +149,11 @@ fn every(names: &Names<'_>, all: &[HostPred], wanted: Wanted) -> TokenStream {
         match (one, wanted) {
             // A product is zero where one factor or another is: an `||` among the `&&`.
             (HostPred::IsZero(HostExpr::Product(_)), Wanted::Holds) => quote!((#shown)),
+            (HostPred::StrideMultipleOf(buffer, dim, _), _)
+                if constant(names, &dim_extent(names, *buffer, *dim)).is_none() =>
+            {
+                quote!((#shown))
+            }
             (_, _) => shown,
         }
     };

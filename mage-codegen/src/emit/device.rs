@@ -1,12 +1,13 @@
 //! The device half: the module that the host loads, with its constants and kernels.
 
+use mage_einsum::dtype::Dtype;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::scope::Scope;
 use super::wrap::wrap;
-use super::{expr, oxide, quad, stmt};
-use crate::kernel::walk::{self, Constant};
+use super::{access, expr, half, oxide, quad, stmt};
+use crate::kernel::walk::{self, Constant, Direction};
 use crate::kernel::{BinOp, Expr, Kernel, Module, Stmt, Width};
 
 /// The device module: `pub mod device`, which holds every kernel of `module`.
@@ -19,9 +20,10 @@ pub fn device_module(module: &Module) -> TokenStream {
     let common = common_constants(module);
     let constants = common.iter().map(constant);
     let quad = quad::definition(
-        moves(module, |stmt| matches!(stmt, Stmt::Load { width: Width::Four, .. })),
-        moves(module, |stmt| matches!(stmt, Stmt::Store { width: Width::Four, .. })),
+        is_moved(module, Direction::Load, Width::Four, Dtype::F32),
+        is_moved(module, Direction::Store, Width::Four, Dtype::F32),
     );
+    let half = half_type(module);
     let kernels = module.kernels.iter().map(|one| kernel(module, one, &common));
     quote! {
         /// The kernels. `device::load` loads them into a context; [`launch`] starts them.
@@ -32,9 +34,50 @@ pub fn device_module(module: &Module) -> TokenStream {
             #imports
             #(#constants)*
             #quad
+            #half
             #(#kernels)*
         }
     }
+}
+
+/// The type of sixteen-bit elements, with what is called of it; a module has one such type.
+fn half_type(module: &Module) -> TokenStream {
+    let of_halves = [Dtype::F16, Dtype::BF16].into_iter().map(|dtype| {
+        let moved = |direction, width| is_moved(module, direction, width, dtype);
+        let uses = half::Uses {
+            reads: moved(Direction::Load, Width::One),
+            wide_reads: moved(Direction::Load, Width::Four),
+            writes: moved(Direction::Store, Width::One),
+            wide_writes: moved(Direction::Store, Width::Four),
+        };
+        half::definition(dtype, uses)
+    });
+    of_halves.collect()
+}
+
+/// Whether some access moves so many elements of a type that way.
+fn is_moved(module: &Module, direction: Direction, width: Width, dtype: Dtype) -> bool {
+    module.kernels.iter().any(|kernel| {
+        let scope = Scope::new(module, kernel);
+        let moved = |stmt: &Stmt| match stmt {
+            Stmt::Load { from, width, .. } => {
+                Some((Direction::Load, *width, access::dtype(&scope, from)))
+            }
+            Stmt::Store { to, width, .. } => {
+                Some((Direction::Store, *width, access::dtype(&scope, to)))
+            }
+            Stmt::Let { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Fill { .. }
+            | Stmt::For { .. }
+            | Stmt::If { .. }
+            | Stmt::Barrier
+            | Stmt::ShuffleXor { .. }
+            | Stmt::Compute { .. } => None,
+        };
+        let all = walk::statements(&kernel.body);
+        all.into_iter().filter_map(moved).any(|found| found == (direction, width, dtype))
+    })
 }
 
 /// Whether a kernel divides and rounds up.
@@ -48,6 +91,7 @@ fn rounds_up(module: &Module) -> bool {
         | Expr::Thread
         | Expr::Block
         | Expr::Widen(_)
+        | Expr::Signed(_)
         | Expr::Narrow(_) => false,
     })
 }
@@ -152,6 +196,11 @@ fn names(module: &Module) -> oxide::DeviceNames {
         shared: module.kernels.iter().any(|kernel| !kernel.shared.is_empty()),
         thread: asks || moves(module, |stmt| matches!(stmt, Stmt::Barrier)),
         warp: moves(module, |stmt| matches!(stmt, Stmt::ShuffleXor { .. })),
+        ptx: oxide::asks_for_ptx(|direction, dtype| {
+            [Width::One, Width::Four]
+                .into_iter()
+                .any(|width| is_moved(module, direction, width, dtype))
+        }),
     }
 }
 

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::oxide;
 use super::value::{Names, constant, value};
+use super::{oxide, view};
 use crate::kernel::{HostError, HostStep, Module, Piece, wording};
 
 /// A variant of `LaunchError` with a message, in the order of the text.
@@ -17,6 +17,7 @@ enum Kind {
     ExtentMismatch,
     SizeOverflow,
     LengthMismatch,
+    UnsupportedStride,
     WorkspaceTooShort,
     LaunchLimit,
 }
@@ -72,7 +73,15 @@ pub fn refusal(names: &Names<'_>, error: &HostError) -> Option<TokenStream> {
                 }
                 value(names, &expr)
             }
-            Piece::Length(buffer) => oxide::buffer_length(&names.buffer(buffer)),
+            Piece::Length(buffer) => names.length(buffer),
+            Piece::Lowest(_) | Piece::Highest(_) => {
+                let [lowest, highest] = names.reach();
+                let name = if matches!(piece, Piece::Lowest(_)) { lowest } else { highest };
+                words.push_str(&format!("{{{name}}}"));
+                continue;
+            }
+            Piece::First(buffer) => view::first(&names.buffer(buffer)),
+            Piece::Stride(buffer, dim) => view::stride(&names.buffer(buffer), dim),
         };
         words.push_str("{}");
         numbers.push(number);
@@ -102,6 +111,7 @@ fn kind(error: &HostError) -> Option<Kind> {
         HostError::ExtentMismatch { .. } => Some(Kind::ExtentMismatch),
         HostError::SizeOverflow { .. } => Some(Kind::SizeOverflow),
         HostError::LengthMismatch { .. } => Some(Kind::LengthMismatch),
+        HostError::OutOfBuffer { .. } => Some(Kind::UnsupportedStride),
         HostError::WorkspaceTooShort { .. } => Some(Kind::WorkspaceTooShort),
         HostError::LaunchLimit { .. } => Some(Kind::LaunchLimit),
     }
@@ -113,6 +123,7 @@ fn name(kind: Kind) -> Ident {
         Kind::ExtentMismatch => format_ident!("ExtentMismatch"),
         Kind::SizeOverflow => format_ident!("SizeOverflow"),
         Kind::LengthMismatch => format_ident!("LengthMismatch"),
+        Kind::UnsupportedStride => format_ident!("UnsupportedStride"),
         Kind::WorkspaceTooShort => format_ident!("WorkspaceTooShort"),
         Kind::LaunchLimit => format_ident!("LaunchLimit"),
     }
@@ -124,6 +135,7 @@ fn doc(kind: Kind) -> &'static str {
         Kind::ExtentMismatch => " Two labels that index one dimension of a tensor differ.",
         Kind::SizeOverflow => " The extents of a buffer multiply to more than memory can hold.",
         Kind::LengthMismatch => " A buffer's element count is not the product of its extents.",
+        Kind::UnsupportedStride => " A view leads out of its buffer.",
         Kind::WorkspaceTooShort => " The workspace has fewer elements than `workspace_elems` says.",
         Kind::LaunchLimit => " The launch is above a limit of the kernels or the device.",
     }

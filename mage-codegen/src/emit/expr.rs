@@ -46,6 +46,7 @@ pub fn ty(ty: Ty) -> Ident {
     match ty {
         Ty::U32 => format_ident!("u32"),
         Ty::U64 => format_ident!("usize"),
+        Ty::I64 => format_ident!("isize"),
     }
 }
 
@@ -54,10 +55,10 @@ pub fn expr(scope: &Scope<'_>, expr: &Expr) -> TokenStream {
     printed(scope, expr).tokens
 }
 
-/// An expression as the argument of pointer arithmetic, a `usize`.
+/// An expression as the argument of pointer arithmetic, a `usize` or, with a sign, an `isize`.
 pub fn offset(scope: &Scope<'_>, offset: &Expr) -> TokenStream {
     match (scope.kernel.ty(offset), offset) {
-        (Ty::U64, _) | (Ty::U32, Expr::Const { name: None, .. }) => expr(scope, offset),
+        (Ty::U64 | Ty::I64, _) | (Ty::U32, Expr::Const { name: None, .. }) => expr(scope, offset),
         (Ty::U32, _) => cast(printed(scope, offset), &ty(Ty::U64)).tokens,
     }
 }
@@ -123,6 +124,7 @@ fn printed(scope: &Scope<'_>, expr: &Expr) -> Printed {
         Expr::Block => Printed::new(oxide::block_index(), Strength::Atom),
         Expr::Binary(op, left, right) => binary(scope, *op, left, right),
         Expr::Widen(inner) => cast(printed(scope, inner), &ty(Ty::U64)),
+        Expr::Signed(inner) => cast(printed(scope, inner), &ty(Ty::I64)),
         Expr::Narrow(inner) => cast(printed(scope, inner), &ty(Ty::U32)),
     }
 }
@@ -141,6 +143,7 @@ fn binary(scope: &Scope<'_>, op: BinOp, left: &Expr, right: &Expr) -> Printed {
         BinOp::Rem => (quote!(%), Strength::Product),
         BinOp::Xor => (quote!(^), Strength::Xor),
         BinOp::Min => return minimum(scope, left, right),
+        BinOp::SaturatingSub => return saturating_difference(scope, left, right),
     };
     let (left_needs, right_needs) = match op {
         // `a + (b + c)` may lose its parentheses: no part of a sum exceeds the whole.
@@ -148,7 +151,7 @@ fn binary(scope: &Scope<'_>, op: BinOp, left: &Expr, right: &Expr) -> Printed {
         BinOp::Add | BinOp::Sub => (Strength::Sum, Strength::Product),
         BinOp::Mul | BinOp::Div | BinOp::Rem => (Strength::Product, Strength::Cast),
         // Readers do not know how `^` mixes with arithmetic, so both sides stand alone.
-        BinOp::Xor | BinOp::Min => (Strength::Cast, Strength::Cast),
+        BinOp::Xor | BinOp::Min | BinOp::SaturatingSub => (Strength::Cast, Strength::Cast),
     };
     let left = printed(scope, left).at_least(left_needs).tokens;
     let right = printed(scope, right).at_least(right_needs);
@@ -162,6 +165,14 @@ fn binary(scope: &Scope<'_>, op: BinOp, left: &Expr, right: &Expr) -> Printed {
 
 fn is_sum(expr: &Expr) -> bool {
     matches!(expr, Expr::Binary(BinOp::Add, ..))
+}
+
+/// Unlike `u32::min`, cuda-oxide inlines it. As a method it would need a receiver with a type,
+/// which a plain number is not.
+fn saturating_difference(scope: &Scope<'_>, left: &Expr, right: &Expr) -> Printed {
+    let ty = ty(scope.kernel.ty(left));
+    let (left, right) = (expr(scope, left), expr(scope, right));
+    Printed::new(quote!(#ty::saturating_sub(#left, #right)), Strength::Atom)
 }
 
 /// Not `u32::min`, which cuda-oxide 29396b7f leaves as a call.

@@ -1,5 +1,6 @@
 //! `launch`: the host's steps as the body of one function on the caller's stream.
 
+use mage_einsum::index::Layout;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -7,9 +8,9 @@ use super::condition::{Wanted, condition};
 use super::device::unusual_case;
 use super::require::require;
 use super::value::{Names, constant, value};
-use super::{expr, extents, oxide, workspace};
+use super::{expr, extents, oxide, view, workspace};
 use crate::kernel::walk;
-use crate::kernel::{Arm, HostExpr, HostStep, Kernel, Module, Ty};
+use crate::kernel::{Arm, HostExpr, HostStep, Kernel, Module, ParamValue, Ty};
 
 /// The locals of `launch` that cuda-oxide's calls need, under names that no buffer has.
 #[derive(Clone, Copy)]
@@ -40,7 +41,10 @@ pub fn launch(module: &Module) -> TokenStream {
     });
     let buffers = module.given().map(|(_, buffer)| {
         let name = format_ident!("{}", buffer.ident);
-        let ty = oxide::buffer(buffer.dtype, buffer.usage);
+        let ty = match buffer.layout {
+            Layout::RowMajor => oxide::buffer(buffer.dtype, buffer.usage),
+            Layout::Strided => view::parameter_type(buffer),
+        };
         quote!(#name: #ty)
     });
     let allow = unusual_case(module).then(|| quote!(#[allow(non_snake_case)]));
@@ -151,10 +155,14 @@ fn call(names: &Names<'_>, driver: Driver<'_>, kernel: &Kernel, blocks: &HostExp
         let pointer = oxide::pointer_type(names.module.buffers[buffer.0].dtype, direction);
         quote!(#address as #pointer)
     });
-    let scalars = kernel.params.iter().map(|param| match kernel.var(param.var).ty {
-        Ty::U32 => narrowed(names, &param.value),
-        Ty::U64 => value(names, &param.value),
-    });
+    let scalars =
+        kernel.params.iter().map(|param| match (&param.value, kernel.var(param.var).ty) {
+            (ParamValue::Unsigned(extent), Ty::U32) => narrowed(names, extent),
+            (ParamValue::Unsigned(extent), Ty::U64 | Ty::I64) => value(names, extent),
+            (ParamValue::Stride { buffer, dims }, _) => {
+                view::stride_sum(&names.buffer(*buffer), dims)
+            }
+        });
     let arguments = buffers.chain(scalars);
     quote! {
         let #config = #grid;

@@ -1,7 +1,7 @@
 //! Whether the host's steps use a value again, so that it deserves a name.
 
 use crate::kernel::walk;
-use crate::kernel::{HostExpr, HostPred, HostStep, Module};
+use crate::kernel::{HostExpr, HostPred, HostStep, Module, ParamValue};
 
 /// Whether a step of `steps`, or a kernel that one launches, uses `value`.
 pub fn is_mentioned(module: &Module, steps: &[HostStep], value: &HostExpr) -> bool {
@@ -15,7 +15,10 @@ pub fn is_mentioned(module: &Module, steps: &[HostStep], value: &HostExpr) -> bo
         HostStep::Launch { kernel, blocks } => {
             let kernel = &module.kernels[*kernel];
             let temps = walk::buffers(kernel).into_keys().filter_map(|id| module.first_elem(id));
-            let params = kernel.params.iter().map(|param| &param.value);
+            let params = kernel.params.iter().filter_map(|param| match &param.value {
+                ParamValue::Unsigned(value) => Some(value),
+                ParamValue::Stride { .. } => None,
+            });
             temps.chain(params).chain([blocks]).any(|expr| in_expr(expr, value))
         }
     })
@@ -29,7 +32,11 @@ fn in_pred(pred: &HostPred, value: &HostExpr) -> bool {
         | HostPred::LengthIs(_, expr) => in_expr(expr, value),
         HostPred::Equal(left, right) => in_expr(left, value) || in_expr(right, value),
         // The need of a workspace has a function of its own.
-        HostPred::LengthAtLeast(..) | HostPred::AlignedTo(..) => false,
+        HostPred::LengthAtLeast(..)
+        | HostPred::AlignedTo(..)
+        | HostPred::InBuffer(_)
+        | HostPred::UnitStride(..)
+        | HostPred::StrideMultipleOf(..) => false,
         HostPred::All(all) => all.iter().any(|one| in_pred(one, value)),
     }
 }

@@ -11,8 +11,10 @@ mod stmt;
 mod access;
 mod expr;
 mod quad;
+mod half;
 mod extents;
 mod workspace;
+mod view;
 mod error;
 mod launch;
 mod require;
@@ -58,9 +60,10 @@ pub fn host_items(module: &Module) -> TokenStream {
     quote!(#extents #workspace #launch)
 }
 
-/// The part of the host's half that needs cuda-oxide's crates: the errors and `launch`.
+/// The part of the host's half that needs cuda-oxide's crates: views, errors and `launch`.
 pub fn launch_items(module: &Module) -> TokenStream {
+    let view = view::definition(module);
     let error = error::error(module);
     let launch = launch::launch(module);
-    quote!(#error #launch)
+    quote!(#view #error #launch)
 }

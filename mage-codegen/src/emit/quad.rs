@@ -1,26 +1,38 @@
-//! Sixteen bytes in one access. The spelling is what cuda-oxide 29396b7f needs: a 16-byte struct
+//! Four elements in one access, of sixteen bytes or, where they are halves, of eight. The spelling is what cuda-oxide 29396b7f needs: a 16-byte struct
 //! is read lane by lane, a `u128` in one piece (256 `ld.shared.b32` against 64
 //! `ld.shared.v2.b64` in one kernel).
 
+use mage_einsum::dtype::Dtype;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The sixteen bytes at `address`, a `u128`.
-pub fn bits(address: &TokenStream) -> TokenStream {
-    quote!(Quad::read(#address))
+/// The bytes at `address`, a `u128` or a `u64`.
+pub fn bits(dtype: Dtype, address: &TokenStream) -> TokenStream {
+    let owner = owner(dtype);
+    quote!(#owner::read(#address))
 }
 
-/// The four elements of sixteen bytes, an array.
-pub fn elements(bits: &TokenStream) -> TokenStream {
-    quote!(Quad::elements(#bits))
+/// The four elements of such bytes, an array.
+pub fn elements(dtype: Dtype, bits: &TokenStream) -> TokenStream {
+    let owner = owner(dtype);
+    quote!(#owner::elements(#bits))
 }
 
 /// Writes an array of four elements to `address`.
-pub fn write(address: &TokenStream, elements: &TokenStream) -> TokenStream {
-    quote!(Quad::write(#address, #elements);)
+pub fn write(dtype: Dtype, address: &TokenStream, elements: &TokenStream) -> TokenStream {
+    let owner = owner(dtype);
+    quote!(#owner::write(#address, #elements);)
 }
 
-/// The type that the two calls belong to, with those of its functions that are used.
+/// The type that the calls belong to.
+fn owner(dtype: Dtype) -> TokenStream {
+    match dtype {
+        Dtype::F16 | Dtype::BF16 => quote!(Half),
+        Dtype::F32 | Dtype::F64 => quote!(Quad),
+    }
+}
+
+/// The type that the calls on f32 belong to, with those of its functions that are used.
 pub fn definition(reads: bool, writes: bool) -> TokenStream {
     if !reads && !writes {
         return TokenStream::new();

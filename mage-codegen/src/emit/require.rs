@@ -7,7 +7,7 @@ use super::condition::{Wanted, condition};
 use super::error::refusal;
 use super::mention::is_mentioned;
 use super::value::{Names, checked_product, constant, number, unchecked};
-use super::workspace;
+use super::{view, workspace};
 use crate::kernel::{HostError, HostExpr, HostPred, HostStep};
 
 /// Returns the error unless the condition holds. A product in it is multiplied with a check and
@@ -19,6 +19,11 @@ pub fn require(
     later: &[HostStep],
 ) -> TokenStream {
     let mut tokens = TokenStream::new();
+    if let HostPred::InBuffer(buffer) = that {
+        let (beyond, [lowest, highest]) = (view::beyond(names, *buffer), names.reach());
+        let refusal = refusal(names, error);
+        return quote!(if let Some((#lowest, #highest)) = #beyond { #refusal });
+    }
     if let HostPred::LengthAtLeast(_, need) = that
         && constant(names, need).is_none()
     {
@@ -67,6 +72,9 @@ fn limit_of(pred: &HostPred, product: &HostExpr) -> Option<TokenStream> {
         | HostPred::LengthIs(..)
         | HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..)
+        | HostPred::InBuffer(_)
+        | HostPred::UnitStride(..)
+        | HostPred::StrideMultipleOf(..)
         | HostPred::All(_) => None,
     }
 }
@@ -80,7 +88,10 @@ fn values(pred: &HostPred) -> Vec<&HostExpr> {
         | HostPred::LengthIs(_, expr)
         | HostPred::LengthAtLeast(_, expr) => vec![expr],
         HostPred::Equal(left, right) => vec![left, right],
-        HostPred::AlignedTo(..) => Vec::new(),
+        HostPred::AlignedTo(..)
+        | HostPred::InBuffer(_)
+        | HostPred::UnitStride(..)
+        | HostPred::StrideMultipleOf(..) => Vec::new(),
         HostPred::All(all) => all.iter().flat_map(values).collect(),
     }
 }
@@ -101,6 +112,7 @@ fn wish(names: &Names<'_>, error: &HostError, factors: &[HostExpr]) -> String {
         | HostError::ExtentLimit { .. }
         | HostError::FixedExtent { .. }
         | HostError::ExtentMismatch { .. }
+        | HostError::OutOfBuffer { .. }
         | HostError::WorkspaceTooShort { .. } => merged(names, factors),
     }
 }

@@ -148,7 +148,7 @@ fn is_counted(expr: &Expr, counters: &BTreeSet<VarId>) -> bool {
         Expr::Var(var) => counters.contains(var),
         Expr::Const { name, .. } => name.is_none(),
         Expr::Binary(..) => true,
-        Expr::Thread | Expr::Block | Expr::Widen(_) | Expr::Narrow(_) => false,
+        Expr::Thread | Expr::Block | Expr::Widen(_) | Expr::Signed(_) | Expr::Narrow(_) => false,
     })
 }
 
@@ -166,6 +166,7 @@ fn vars(expr: &Expr) -> Vec<VarId> {
             | Expr::Block
             | Expr::Binary(..)
             | Expr::Widen(_)
+            | Expr::Signed(_)
             | Expr::Narrow(_) => None,
         })
         .collect()

@@ -1,5 +1,6 @@
 //! Statements of kernels as Rust.
 
+use mage_einsum::dtype::Dtype;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -64,8 +65,9 @@ fn statement(scope: &Scope<'_>, body: &[Stmt], at: usize, stmt: &Stmt) -> TokenS
             }
         }
         Stmt::ShuffleXor { to, from, lane_mask } => {
+            let dtype = scope.kernel.registers[from.array.0].dtype;
             let (to, from) = (expr::register(scope, to), expr::register(scope, from));
-            let shuffled = oxide::shuffle_xor(&from, *lane_mask);
+            let shuffled = oxide::shuffle_xor(dtype, &from, *lane_mask);
             quote!(#to = #shuffled;)
         }
         Stmt::Compute { to, value } => compute(scope, to, value),
@@ -96,7 +98,12 @@ fn shown_type(ty: Ty, sources: &[&Expr]) -> Option<TokenStream> {
     let is_number = |part: &Expr| match part {
         Expr::Const { name, .. } => name.is_none(),
         Expr::Binary(..) => true,
-        Expr::Var(_) | Expr::Thread | Expr::Block | Expr::Widen(_) | Expr::Narrow(_) => false,
+        Expr::Var(_)
+        | Expr::Thread
+        | Expr::Block
+        | Expr::Widen(_)
+        | Expr::Signed(_)
+        | Expr::Narrow(_) => false,
     };
     let untyped = sources.iter().flat_map(|source| walk::parts(source)).all(is_number);
     let ty = expr::ty(ty);
@@ -124,27 +131,29 @@ fn compound(op: BinOp) -> Option<TokenStream> {
         BinOp::Div => Some(quote!(/=)),
         BinOp::Rem => Some(quote!(%=)),
         BinOp::Xor => Some(quote!(^=)),
-        BinOp::Min => None,
+        BinOp::Min | BinOp::SaturatingSub => None,
     }
 }
 
 fn filled(scope: &Scope<'_>, array: RegId, value: f32) -> TokenStream {
-    let value = number(value);
-    let elems = Literal::u32_unsuffixed(scope.kernel.registers[array.0].elems);
+    let array = &scope.kernel.registers[array.0];
+    let value = number(value, array.dtype);
+    let elems = Literal::u32_unsuffixed(array.elems);
     quote!([#value; #elems])
 }
 
-/// A number with a point and a type: nothing else of an array of numbers says that it is `f32`.
-fn number(value: f32) -> TokenStream {
+/// A number with a point and a type: nothing else of an array of numbers says what it holds.
+fn number(value: f32, dtype: Dtype) -> TokenStream {
+    let ty = oxide::element_type(dtype);
     if value.is_nan() {
-        return quote!(f32::NAN);
+        return quote!(#ty::NAN);
     }
     let sign = value.is_sign_negative().then(|| quote!(-));
     if value.is_infinite() {
-        return quote!(#sign f32::INFINITY);
+        return quote!(#sign #ty::INFINITY);
     }
     let magnitude = value.abs();
-    let literal = format!("{magnitude:?}f32").parse::<Literal>();
+    let literal = format!("{magnitude:?}{dtype}").parse::<Literal>();
     let literal = literal.unwrap_or_else(|_| Literal::f32_suffixed(magnitude));
     quote!(#sign #literal)
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use mage_einsum::index::Extent;
+use mage_einsum::index::{Extent, Layout};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::extents;
+use super::{extents, oxide, view};
 use crate::kernel::{BufferId, HostExpr, Module};
 
 /// What the body of `launch` can name at some place.
@@ -18,6 +18,7 @@ pub struct Names<'m> {
     argument: Ident,
     extents: Vec<Ident>,
     checked: Vec<(HostExpr, Ident)>,
+    reach: [Ident; 2],
 }
 
 impl<'m> Names<'m> {
@@ -25,8 +26,11 @@ impl<'m> Names<'m> {
     pub fn new(module: &'m Module) -> Names<'m> {
         let taken = module.buffers.iter().map(|buffer| buffer.ident.clone()).collect();
         let argument = format_ident!("extents");
-        let mut names = Names { module, taken, argument, extents: Vec::new(), checked: Vec::new() };
+        let reach = ["lowest", "highest"].map(|wish| format_ident!("{wish}"));
+        let (extents, checked) = (Vec::new(), Vec::new());
+        let mut names = Names { module, taken, argument, extents, checked, reach };
         names.argument = names.fresh("extents");
+        names.reach = ["lowest", "highest"].map(|wish| names.fresh(wish));
         for label in &module.labels {
             let name = match label.extent {
                 Extent::Runtime => {
@@ -74,6 +78,29 @@ impl<'m> Names<'m> {
     /// A buffer's parameter.
     pub fn buffer(&self, buffer: BufferId) -> Ident {
         format_ident!("{}", self.module.buffers[buffer.0].ident)
+    }
+
+    /// A buffer's element count.
+    pub fn length(&self, buffer: BufferId) -> TokenStream {
+        let name = self.buffer(buffer);
+        match self.module.buffers[buffer.0].layout {
+            Layout::RowMajor => oxide::buffer_length(&name),
+            Layout::Strided => view::length(&name),
+        }
+    }
+
+    /// A buffer's device address, a `u64`; that of a view is where it begins.
+    pub fn address(&self, buffer: BufferId) -> TokenStream {
+        let name = self.buffer(buffer);
+        match self.module.buffers[buffer.0].layout {
+            Layout::RowMajor => oxide::buffer_address(&name),
+            Layout::Strided => view::address(&name),
+        }
+    }
+
+    /// What holds the lowest and the highest element of a view that leads out of its buffer.
+    pub fn reach(&self) -> &[Ident; 2] {
+        &self.reach
     }
 }
 

@@ -5,7 +5,6 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::extents;
-use super::oxide;
 use super::value::{Names, checked, constant, value};
 use crate::kernel::{BufferId, Module};
 
@@ -39,7 +38,7 @@ pub fn need(names: &Names<'_>) -> TokenStream {
 
 /// The device address of a buffer, a `u64`; that of a temporary lies in the workspace.
 pub fn address(names: &Names<'_>, buffer: BufferId) -> TokenStream {
-    let memory = oxide::buffer_address(&names.buffer(names.module.memory_of(buffer)));
+    let memory = names.address(names.module.memory_of(buffer));
     let Some(first) = names.module.first_elem(buffer) else {
         return memory;
     };

@@ -3,18 +3,24 @@
 use std::rc::Rc;
 
 use mage_einsum::diagnostic::Code;
+use mage_einsum::index::Layout;
+use mage_einsum::view::View;
 
+use super::facts::{Facts, elems_of, row_major};
 use super::global::{Contents, GlobalBuffer};
-use super::host::{Facts, elems_of, value};
+use super::host::value;
 use super::workspace::{Part, Workspace};
 use super::{HostFailure, workspace_elems};
-use crate::kernel::{BufferId, BufferUse, Module};
+use crate::kernel::{BufferId, BufferUse, Module, REGION_ELEMS};
 
 /// An operand of the call.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
-    /// The elements, row-major.
-    pub data: &'a [f32],
+    /// The elements of its buffer; each a value that the operand's type has.
+    pub data: &'a [f64],
+    /// Where the operand's elements are among them, for a module that takes strides at run time;
+    /// row-major where this is none.
+    pub view: Option<&'a View>,
     /// Bytes that the emulated address is a multiple of: 16 normally, 4 for a view that starts
     /// anywhere.
     pub byte_alignment: u64,
@@ -27,6 +33,8 @@ pub struct Arguments<'a> {
     pub extents: &'a [u64],
     /// The operands in order.
     pub inputs: &'a [Input<'a>],
+    /// What the output buffer holds before: looked at only where the module adds to it.
+    pub output_before: &'a [f64],
     /// Elements of the output buffer.
     pub output_len: usize,
     /// Bytes that the output's emulated address is a multiple of.
@@ -49,12 +57,14 @@ pub(super) fn facts<'a>(
     }
     let extents = arguments.extents;
     let mut inputs = arguments.inputs.iter();
-    let of_buffer = |position: usize| -> (u64, u64) {
+    let mut of_buffer = |position: usize| -> (u64, u64) {
         match module.buffers[position].usage {
             BufferUse::Read => inputs
                 .next()
                 .map_or((0, 4), |input| (input.data.len() as u64, input.byte_alignment)),
-            BufferUse::Write => (arguments.output_len as u64, arguments.output_byte_alignment),
+            BufferUse::Write | BufferUse::Update => {
+                (arguments.output_len as u64, arguments.output_byte_alignment)
+            }
             BufferUse::Temp => (
                 elems_of(module, BufferId(position), extents).unwrap_or(u64::MAX),
                 arguments.workspace_byte_alignment,
@@ -66,8 +76,66 @@ pub(super) fn facts<'a>(
             }
         }
     };
-    let (lengths, byte_alignments) = (0..module.buffers.len()).map(of_buffer).unzip();
-    Ok(Facts { module, extents, lengths, byte_alignments })
+    // Memory of a type is at least as aligned as the type.
+    let aligned = |position: usize| {
+        let (length, byte_alignment) = of_buffer(position);
+        (length, byte_alignment.max(module.buffers[position].dtype.size_bytes()))
+    };
+    let (lengths, byte_alignments) = (0..module.buffers.len()).map(aligned).unzip();
+    let views = views(module, arguments)?;
+    Ok(Facts { module, extents, lengths, byte_alignments, views })
+}
+
+/// For each buffer its view, where it is strided.
+fn views(module: &Module, arguments: &Arguments<'_>) -> Result<Vec<Option<View>>, HostFailure> {
+    let mut inputs = arguments.inputs.iter();
+    let mut views = Vec::new();
+    for (position, buffer) in module.buffers.iter().enumerate() {
+        let given = match buffer.usage {
+            BufferUse::Read => inputs.next().and_then(|input| input.view),
+            BufferUse::Write | BufferUse::Update | BufferUse::Temp | BufferUse::Workspace => None,
+        };
+        let Some(given) = given else {
+            views.push(row_major(module, BufferId(position), arguments.extents));
+            continue;
+        };
+        let (name, n_strides, n_dims) = (&buffer.name, given.strides.len(), buffer.dims.len());
+        let message = match buffer.layout {
+            Layout::Strided if n_strides == n_dims => {
+                views.push(Some(given.clone()));
+                continue;
+            }
+            Layout::Strided => {
+                format!("operand `{name}` has {n_strides} strides for {n_dims} labels")
+            }
+            Layout::RowMajor => {
+                format!("operand `{name}` is given as a view but must be row-major")
+            }
+        };
+        return Err(HostFailure { code: Code::UnsupportedStride, message });
+    }
+    Ok(views)
+}
+
+/// Whether every value is one that its buffer's type has: an f64 that is none would let a kernel
+/// seem more exact than it is.
+pub(super) fn hold_values(module: &Module, arguments: &Arguments<'_>) -> Result<(), HostFailure> {
+    let given = arguments.inputs.iter().map(|input| input.data);
+    let given = given.chain([arguments.output_before]);
+    let read = module.buffers.iter().filter(|buffer| match buffer.usage {
+        BufferUse::Read | BufferUse::Update => true,
+        BufferUse::Write | BufferUse::Temp | BufferUse::Workspace => false,
+    });
+    for (buffer, data) in read.zip(given) {
+        let is_held = |value: &f64| value.is_nan() || buffer.dtype.round(*value) == *value;
+        if let Some(at) = data.iter().position(|value| !is_held(value)) {
+            let (name, dtype, value) = (&buffer.name, buffer.dtype, data[at]);
+            let message =
+                format!("element {at} of operand `{name}` is {value:?}, which is no {dtype}");
+            return Err(HostFailure { code: Code::DtypeUnsupported, message });
+        }
+    }
+    Ok(())
 }
 
 /// The workspace of a call whose checks have passed.
@@ -96,6 +164,12 @@ pub(super) fn buffers<'a>(
                 let (data, written) = (vec![0.0; len], vec![false; len]);
                 (Contents::Write { data, written }, byte_alignment)
             }
+            BufferUse::Update => {
+                let mut data = arguments.output_before.to_vec();
+                data.resize(arguments.output_len, f64::NAN);
+                let written = vec![false; data.len()];
+                (Contents::Update { data, written }, byte_alignment)
+            }
             BufferUse::Temp => {
                 let first = facts.module.first_elem(BufferId(position));
                 let first = first.and_then(|first| value(facts.extents, first));
@@ -103,12 +177,18 @@ pub(super) fn buffers<'a>(
                 // What has no place lies beyond every workspace.
                 let first = first.unwrap_or(usize::MAX);
                 let part = Part { workspace: Rc::clone(workspace), temp: position, first };
-                let byte_alignment = if first.is_multiple_of(4) { byte_alignment } else { 4 };
+                let elem_bytes = buffer.dtype.size_bytes();
+                let whole = first.is_multiple_of(REGION_ELEMS as usize);
+                let byte_alignment = if whole { byte_alignment } else { elem_bytes };
                 (Contents::Temp { part, len: facts.lengths[position] }, byte_alignment)
             }
             BufferUse::Workspace => (Contents::Read(&[]), byte_alignment),
         };
-        GlobalBuffer::new(buffer.ident.clone(), byte_alignment, contents)
+        let buffer = GlobalBuffer::new(buffer, byte_alignment, contents);
+        match &facts.views[position] {
+            Some(view) => buffer.seen_from(view.first),
+            None => buffer,
+        }
     };
     (0..facts.module.buffers.len()).map(buffer).collect()
 }

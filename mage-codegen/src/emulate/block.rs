@@ -32,11 +32,11 @@ impl<'p, 'a, 'g> Block<'p, 'a, 'g> {
         let n_threads = program.n_threads;
         Block {
             slots: Slots::new(program.vars.clone(), n_threads),
-            registers: Registers::new(program.registers.clone(), n_threads),
+            registers: Registers::new(&program.registers, n_threads),
             shared: program
                 .shared
                 .iter()
-                .map(|(name, elems)| SharedArray::new(name.clone(), *elems))
+                .map(|(name, elems, dtype)| SharedArray::new(name.clone(), *elems, *dtype))
                 .collect(),
             counts: None,
             full: Mask::full(n_threads),

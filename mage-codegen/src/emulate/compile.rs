@@ -26,12 +26,15 @@ pub(super) fn compile(module: &Module, kernel: &Kernel) -> Program {
         registers: kernel
             .registers
             .iter()
-            .flat_map(|array| (0..array.elems).map(|at| format!("{}[{at}]", array.name)))
+            .flat_map(|array| {
+                let named = |at| (format!("{}[{at}]", array.name), array.dtype);
+                (0..array.elems).map(named)
+            })
             .collect(),
         shared: kernel
             .shared
             .iter()
-            .map(|array| (array.name.clone(), array.elems as usize))
+            .map(|array| (array.name.clone(), array.elems as usize, array.dtype))
             .collect(),
         vars: kernel.vars.iter().map(|var| var.name.clone()).collect(),
         body,
@@ -97,7 +100,9 @@ impl Compiler<'_> {
         Ok(match stmt {
             Stmt::Let { var, value } => self.set(*var, value, true)?,
             Stmt::Assign { var, value } => self.set(*var, value, false)?,
-            Stmt::Fill { reg, value } => Op::Fill { registers: self.array(*reg)?, value: *value },
+            Stmt::Fill { reg, value } => {
+                Op::Fill { registers: self.array(*reg)?, value: f64::from(*value) }
+            }
             Stmt::For { var, begin, end, step, unroll: _, body } => {
                 let var = self.var(*var)?;
                 if *step == 0 {
@@ -204,6 +209,9 @@ impl Compiler<'_> {
                 folded(*op, self.ty(left), self.index(left)?, self.index(right)?)
             }
             Expr::Widen(inner) => self.index(inner)?,
+            // Every 32-bit value fits.
+            Expr::Signed(inner) if self.ty(inner) == Ty::U32 => self.index(inner)?,
+            Expr::Signed(inner) => Index::Signed(Box::new(self.index(inner)?)),
             Expr::Narrow(inner) => Index::Narrow(Box::new(self.index(inner)?)),
         })
     }
@@ -216,6 +224,7 @@ impl Compiler<'_> {
             Expr::Thread | Expr::Block | Expr::Narrow(_) => Ty::U32,
             Expr::Binary(_, left, _) => self.ty(left),
             Expr::Widen(_) => Ty::U64,
+            Expr::Signed(_) => Ty::I64,
         }
     }
 }

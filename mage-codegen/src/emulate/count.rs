@@ -68,19 +68,26 @@ impl GlobalCounts {
     }
 
     /// Counts an access of the block to a buffer that starts at `base_byte`.
-    pub(super) fn access(&mut self, offsets: View<'_>, width: usize, base_byte: u64, mask: &Mask) {
+    pub(super) fn access(
+        &mut self,
+        offsets: View<'_>,
+        width: usize,
+        (base_byte, elem_bytes): (u64, u64),
+        mask: &Mask,
+    ) {
+        let access_bytes = width as u64 * elem_bytes;
         for warp in mask.warps() {
             let mut sectors: Vec<u64> = warp
                 .iter()
                 .flat_map(|lane| {
-                    let first = base_byte + offsets.at(*lane) * ELEM_BYTES;
-                    let last = first + width as u64 * ELEM_BYTES - 1;
+                    let first = base_byte + offsets.at(*lane) * elem_bytes;
+                    let last = first + access_bytes - 1;
                     first / SECTOR_BYTES..=last / SECTOR_BYTES
                 })
                 .collect();
             self.requests += 1;
             self.sectors += distinct(&mut sectors);
-            self.bytes_asked += (warp.len() * width) as u64 * ELEM_BYTES;
+            self.bytes_asked += warp.len() as u64 * access_bytes;
         }
     }
 }
@@ -91,8 +98,8 @@ impl SharedCounts {
         self.wavefronts.saturating_sub(self.ideal_wavefronts)
     }
 
-    /// Counts a load of the block.
-    pub(super) fn load(&mut self, offsets: View<'_>, width: usize, mask: &Mask) {
+    /// Counts a load of the block: elements an access, and words an element.
+    pub(super) fn load(&mut self, offsets: View<'_>, size: (usize, usize), mask: &Mask) {
         for warp in mask.warps() {
             let paired = |distance: usize| {
                 warp.iter().all(|lane| {
@@ -101,23 +108,30 @@ impl SharedCounts {
                         || offsets.at(*lane) == offsets.at(partner)
                 })
             };
-            let joined = if width > 1 && (paired(1) || paired(2)) { 2 } else { 1 };
-            self.request(warp, offsets, width, joined * WARP_LANES / width);
+            let words = size.0 * size.1;
+            let joined = if words > 1 && (paired(1) || paired(2)) { 2 } else { 1 };
+            self.request(warp, offsets, size, joined * WARP_LANES / words);
         }
     }
 
     /// Counts a store of the block.
-    pub(super) fn store(&mut self, offsets: View<'_>, width: usize, mask: &Mask) {
+    pub(super) fn store(&mut self, offsets: View<'_>, size: (usize, usize), mask: &Mask) {
         for warp in mask.warps() {
-            self.request(warp, offsets, width, WARP_LANES / width);
+            self.request(warp, offsets, size, WARP_LANES / (size.0 * size.1));
         }
     }
 
-    fn request(&mut self, warp: &[usize], offsets: View<'_>, width: usize, phase_lanes: usize) {
+    fn request(
+        &mut self,
+        warp: &[usize],
+        offsets: View<'_>,
+        size: (usize, usize),
+        phase_lanes: usize,
+    ) {
         self.requests += 1;
         for phase in warp.chunk_by(|a, b| a / phase_lanes == b / phase_lanes) {
             self.ideal_wavefronts += 1;
-            self.wavefronts += wavefronts(phase, offsets, width);
+            self.wavefronts += wavefronts(phase, offsets, size);
         }
     }
 }
@@ -137,14 +151,16 @@ impl Counts {
     }
 }
 
-const ELEM_BYTES: u64 = 4;
 const SECTOR_BYTES: u64 = 32;
 const BANKS: u64 = 32;
 
 /// The most distinct words that one bank has to serve.
-fn wavefronts(lanes: &[usize], offsets: View<'_>, width: usize) -> u64 {
-    let mut words: Vec<u64> =
-        lanes.iter().flat_map(|lane| offsets.at(*lane)..offsets.at(*lane) + width as u64).collect();
+fn wavefronts(lanes: &[usize], offsets: View<'_>, (width, elem_words): (usize, usize)) -> u64 {
+    let words = |lane: &usize| {
+        let first = offsets.at(*lane) * elem_words as u64;
+        first..first + (width * elem_words) as u64
+    };
+    let mut words: Vec<u64> = lanes.iter().flat_map(words).collect();
     distinct(&mut words);
     let mut per_bank = [0; BANKS as usize];
     for word in words {
@@ -166,7 +182,7 @@ mod tests {
     fn shared(width: usize, offset: impl Fn(u64) -> u64) -> (u64, u64) {
         let offsets: Vec<u64> = (0..32).map(offset).collect();
         let mut counts = SharedCounts::default();
-        counts.load(View::Lanes(&offsets), width, &Mask::full(32));
+        counts.load(View::Lanes(&offsets), (width, 1), &Mask::full(32));
         (counts.wavefronts, counts.ideal_wavefronts)
     }
 
@@ -190,7 +206,7 @@ mod tests {
         let sectors = |width, base_byte, offset: fn(u64) -> u64| {
             let offsets: Vec<u64> = (0..32).map(offset).collect();
             let mut counts = GlobalCounts::default();
-            counts.access(View::Lanes(&offsets), width, base_byte, &Mask::full(32));
+            counts.access(View::Lanes(&offsets), width, (base_byte, 4), &Mask::full(32));
             (counts.sectors, counts.bytes_asked)
         };
         assert_eq!(sectors(1, 0, |lane| lane), (4, 128));

@@ -1,13 +1,19 @@
 //! Global memory: the caller's inputs, the output with a record of what is written, or nothing but
 //! lengths where only the accesses are counted.
 
+use mage_einsum::dtype::Dtype;
+
 use super::failure::Fault;
 use super::workspace::Part;
+use crate::kernel::Buffer;
 
 /// A buffer.
 pub(super) struct GlobalBuffer<'a> {
     name: String,
+    dtype: Dtype,
     len: u64,
+    /// The element that offsets count from, in both directions; 0 unless the buffer is strided.
+    first: u64,
     byte_alignment: u64,
     contents: Contents<'a>,
 }
@@ -15,31 +21,42 @@ pub(super) struct GlobalBuffer<'a> {
 /// What a buffer holds.
 pub(super) enum Contents<'a> {
     /// An input.
-    Read(&'a [f32]),
+    Read(&'a [f64]),
     /// The output, and for each element whether it is written.
-    Write { data: Vec<f32>, written: Vec<bool> },
+    Write { data: Vec<f64>, written: Vec<bool> },
+    /// An output that is added to: an element may be read until it is written.
+    Update { data: Vec<f64>, written: Vec<bool> },
     /// A temporary of so many elements, in the workspace.
     Temp { part: Part, len: u64 },
     /// An input of so many elements, each of which reads as one.
     ReadNothing(u64),
     /// An output of so many elements, none of which is kept.
     WriteNothing(u64),
-    /// A temporary of so many elements, which reads as ones and keeps nothing.
+    /// A temporary, or an output that is added to, of so many elements, which reads as ones and
+    /// keeps nothing.
     KeepNothing(u64),
 }
 
 impl<'a> GlobalBuffer<'a> {
-    /// A buffer under the identifier that traps name, whose address is a multiple of so many bytes.
-    pub fn new(name: String, byte_alignment: u64, contents: Contents<'a>) -> GlobalBuffer<'a> {
+    /// A buffer whose address is a multiple of so many bytes.
+    pub fn new(buffer: &Buffer, byte_alignment: u64, contents: Contents<'a>) -> GlobalBuffer<'a> {
         let len = match &contents {
             Contents::Read(data) => data.len() as u64,
-            Contents::Write { data, .. } => data.len() as u64,
+            Contents::Write { data, .. } | Contents::Update { data, .. } => data.len() as u64,
             Contents::Temp { len, .. }
             | Contents::ReadNothing(len)
             | Contents::WriteNothing(len)
             | Contents::KeepNothing(len) => *len,
         };
-        GlobalBuffer { name, len, byte_alignment, contents }
+        let (name, dtype) = (buffer.ident.clone(), buffer.dtype);
+        GlobalBuffer { name, dtype, len, first: 0, byte_alignment, contents }
+    }
+
+    /// The same buffer as a view that begins at an element of it.
+    pub fn seen_from(self, first: u64) -> GlobalBuffer<'a> {
+        let whole = first.is_multiple_of(4);
+        let byte_alignment = if whole { self.byte_alignment } else { self.elem_bytes() };
+        GlobalBuffer { first, byte_alignment, ..self }
     }
 
     /// The byte of a sector that the buffer starts at, for counting. What comes from an allocator
@@ -52,10 +69,15 @@ impl<'a> GlobalBuffer<'a> {
         }
     }
 
+    /// Bytes of an element.
+    pub fn elem_bytes(&self) -> u64 {
+        self.dtype.size_bytes()
+    }
+
     /// The output when all is done; otherwise the first element that nothing wrote.
-    pub fn into_output(self) -> Option<Result<Vec<f32>, String>> {
+    pub fn into_output(self) -> Option<Result<Vec<f64>, String>> {
         match self.contents {
-            Contents::Write { data, written } => {
+            Contents::Write { data, written } | Contents::Update { data, written } => {
                 Some(match written.iter().position(|written| !written) {
                     Some(missed) => Err(format!("`{}[{missed}]`", self.name)),
                     None => Ok(data),
@@ -75,7 +97,7 @@ impl<'a> GlobalBuffer<'a> {
         &self,
         offset: u64,
         lane: usize,
-    ) -> Result<[f32; WIDTH], Box<Fault>> {
+    ) -> Result<[f64; WIDTH], Box<Fault>> {
         let place = self.place(offset, WIDTH, lane)?;
         match &self.contents {
             Contents::Read(data) => {
@@ -90,6 +112,16 @@ impl<'a> GlobalBuffer<'a> {
                 }
                 Ok(values)
             }
+            Contents::Update { data, written } => {
+                if written[place..place + WIDTH].contains(&true) {
+                    let name = &self.name;
+                    let message = format!("`{name}[{place}]` is read after it was written");
+                    return Err(Fault::at(lane, message));
+                }
+                let mut values = [0.0; WIDTH];
+                values.copy_from_slice(&data[place..place + WIDTH]);
+                Ok(values)
+            }
             Contents::ReadNothing(_) | Contents::KeepNothing(_) => Ok([1.0; WIDTH]),
             Contents::Write { .. } | Contents::WriteNothing(_) => {
                 let name = &self.name;
@@ -100,18 +132,19 @@ impl<'a> GlobalBuffer<'a> {
         }
     }
 
-    /// Writes `WIDTH` consecutive elements.
+    /// Writes `WIDTH` consecutive elements, each rounded to the buffer's type.
     #[inline]
     pub fn write<const WIDTH: usize>(
         &mut self,
         offset: u64,
         lane: usize,
-        values: [f32; WIDTH],
+        values: [f64; WIDTH],
     ) -> Result<(), Box<Fault>> {
         let place = self.place(offset, WIDTH, lane)?;
         let name = &self.name;
+        let values = values.map(|value| self.dtype.round(value));
         match &mut self.contents {
-            Contents::Write { data, written } => {
+            Contents::Write { data, written } | Contents::Update { data, written } => {
                 let places = place..place + WIDTH;
                 for ((at, value), written) in
                     places.clone().zip(values).zip(&mut written[places.clone()])
@@ -141,17 +174,19 @@ impl<'a> GlobalBuffer<'a> {
         }
     }
 
-    /// The first element of an access.
+    /// The first element of an access. An offset with a sign comes as its 64 bits, so that the
+    /// wrapped sum is its place, or past every buffer where it lies before this one.
     #[inline(always)]
     fn place(&self, offset: u64, width: usize, lane: usize) -> Result<usize, Box<Fault>> {
-        if offset >= self.len || self.len - offset < width as u64 {
-            return Err(self.out_of_bounds(offset, width, lane));
+        let place = self.first.wrapping_add(offset);
+        if place >= self.len || self.len - place < width as u64 {
+            return Err(self.out_of_bounds(place, width, lane));
         }
-        let bytes = 4 * width as u64;
+        let bytes = self.dtype.size_bytes() * width as u64;
         if !offset.is_multiple_of(width as u64) || !self.byte_alignment.is_multiple_of(bytes) {
             return Err(self.misaligned(offset, width, lane));
         }
-        Ok(offset as usize)
+        Ok(place as usize)
     }
 
     #[cold]
@@ -161,6 +196,7 @@ impl<'a> GlobalBuffer<'a> {
 
     #[cold]
     fn misaligned(&self, offset: u64, width: usize, lane: usize) -> Box<Fault> {
+        let offset = offset.cast_signed();
         let access = format!("the access of `{}[{offset}]`, {width} wide,", self.name);
         let bytes = self.byte_alignment;
         let message = format!("{access} is misaligned: the buffer is aligned to {bytes} bytes");
@@ -168,10 +204,12 @@ impl<'a> GlobalBuffer<'a> {
     }
 
     #[cold]
-    fn out_of_bounds(&self, offset: u64, width: usize, lane: usize) -> Box<Fault> {
+    fn out_of_bounds(&self, place: u64, width: usize, lane: usize) -> Box<Fault> {
         let (name, len) = (&self.name, self.len);
+        // No buffer has 2^63 elements: such a place is one before the first.
+        let place = place.cast_signed();
         let message = format!(
-            "`{name}[{offset}]`, {width} wide, is out of bounds: the buffer has {len} elements"
+            "`{name}[{place}]`, {width} wide, is out of bounds: the buffer has {len} elements"
         );
         Fault::at(lane, message)
     }

@@ -2,59 +2,11 @@
 //! kernels, which no step depends on.
 
 use crate::kernel::{
-    Arm, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module, Piece, code,
-    wording,
+    Arm, HostError, HostExpr, HostPred, HostStep, Kernel, ParamValue, Piece, code, wording,
 };
 
-use mage_einsum::diagnostic::Code;
-
-use super::{Failure, HostFailure, Launched, Trap, workspace_elems};
-
-/// What the host knows at a launch.
-pub(super) struct Facts<'a> {
-    /// The module.
-    pub module: &'a Module,
-    /// One extent a label.
-    pub extents: &'a [u64],
-    /// Elements of every buffer.
-    pub lengths: Vec<u64>,
-    /// Bytes that every buffer's address is a multiple of.
-    pub byte_alignments: Vec<u64>,
-}
-
-impl<'a> Facts<'a> {
-    /// A call whose buffers are as long as they must be. A product that leaves 64 bits is what
-    /// the host's own checks refuse.
-    pub fn as_required(
-        module: &'a Module,
-        extents: &'a [u64],
-        byte_alignments: &[u64],
-    ) -> Facts<'a> {
-        let length = |position: usize| match module.buffers[position].usage {
-            BufferUse::Workspace => workspace_elems(module, extents),
-            BufferUse::Read | BufferUse::Write | BufferUse::Temp => {
-                elems_of(module, BufferId(position), extents)
-            }
-        };
-        let lengths = (0..module.buffers.len()).map(|at| length(at).unwrap_or(u64::MAX));
-        let byte_alignments = byte_alignments.to_vec();
-        Facts { module, extents, lengths: lengths.collect(), byte_alignments }
-    }
-
-    fn counts(&self) -> Result<(), HostFailure> {
-        let asked = [
-            ("extents", "labels", self.extents.len(), self.module.labels.len()),
-            ("alignments", "buffers", self.byte_alignments.len(), self.module.buffers.len()),
-        ];
-        for (given, wanted, n_given, n_wanted) in asked {
-            if n_given != n_wanted {
-                let message = format!("{n_given} {given} for {n_wanted} {wanted}");
-                return Err(HostFailure { code: Code::OperandCount, message });
-            }
-        }
-        Ok(())
-    }
-}
+use super::facts::Facts;
+use super::{Failure, HostFailure, Launched, Trap};
 
 /// A launch that the host decided on.
 pub(super) struct Planned {
@@ -83,8 +35,16 @@ pub(super) fn host_message(facts: &Facts<'_>, error: &HostError) -> String {
             Piece::Length(buffer) => {
                 facts.lengths.get(buffer.0).map_or_else(|| "?".to_string(), u64::to_string)
             }
+            Piece::Lowest(buffer) => shown(facts.reach(*buffer).map(|(lowest, _)| lowest)),
+            Piece::Highest(buffer) => shown(facts.reach(*buffer).map(|(_, highest)| highest)),
+            Piece::First(buffer) => shown(facts.view(*buffer).map(|(view, _)| view.first)),
+            Piece::Stride(buffer, dim) => shown(facts.stride(*buffer, *dim)),
         })
         .collect()
+}
+
+fn shown(number: Option<impl ToString>) -> String {
+    number.map_or_else(|| "?".to_string(), |number| number.to_string())
 }
 
 /// Whether the host goes on after a list of steps.
@@ -156,7 +116,14 @@ fn launch(
         facts.module.kernels.get(kernel).ok_or_else(|| bug("a launch names no kernel"))?;
     let mut params = Vec::new();
     for param in &launched.params {
-        params.push(required(facts, &param.value)?);
+        params.push(match &param.value {
+            ParamValue::Unsigned(value) => required(facts, value)?,
+            ParamValue::Stride { buffer, dims } => {
+                let mut strides = dims.iter().map(|dim| facts.stride(*buffer, *dim));
+                let sum = strides.try_fold(0_i64, |sum, stride| Some(sum.wrapping_add(stride?)));
+                sum.ok_or_else(|| bug("a parameter is the stride of no dimension"))?.cast_unsigned()
+            }
+        });
     }
     let blocks = required(facts, blocks)?;
     if blocks == 0 || blocks > MAX_BLOCKS {
@@ -208,7 +175,21 @@ fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
             Some(*facts.lengths.get(buffer.0)? >= value(facts.extents, expr)?)
         }
         HostPred::AlignedTo(buffer, bytes) => {
-            facts.byte_alignments.get(buffer.0)?.checked_rem(*bytes).map(is_zero)
+            let base = facts.byte_alignments.get(buffer.0)?.checked_rem(*bytes)?;
+            let elem_bytes = facts.module.buffers.get(buffer.0)?.dtype.size_bytes();
+            let first = facts.views.get(buffer.0)?.as_ref().map_or(0, |view| view.first);
+            Some(is_zero(base) && is_zero(first.wrapping_mul(elem_bytes).checked_rem(*bytes)?))
+        }
+        HostPred::InBuffer(buffer) => {
+            let (view, extents) = facts.view(*buffer)?;
+            let len = i128::from(*facts.lengths.get(buffer.0)?);
+            Some(view.reach(&extents).is_none_or(|(lowest, highest)| lowest >= 0 && highest < len))
+        }
+        HostPred::UnitStride(buffer, dim) => Some(facts.stride(*buffer, *dim)? == 1),
+        HostPred::StrideMultipleOf(buffer, dim, divisor) => {
+            let (view, extents) = facts.view(*buffer)?;
+            let stride = view.strides.get(*dim)?.unsigned_abs();
+            Some(*extents.get(*dim)? <= 1 || stride.checked_rem(*divisor)? == 0)
         }
         HostPred::All(parts) => {
             for part in parts {
@@ -246,10 +227,4 @@ pub(super) fn value(extents: &[u64], expr: &HostExpr) -> Option<u64> {
             value(extents, inner)?.checked_next_multiple_of(*multiple)
         }
     }
-}
-
-/// The product of a buffer's extents; none where it leaves 64 bits.
-pub(super) fn elems_of(module: &Module, buffer: BufferId, extents: &[u64]) -> Option<u64> {
-    let mut dims = module.buffers[buffer.0].dims.iter();
-    dims.try_fold(1_u64, |product, label| product.checked_mul(*extents.get(*label)?))
 }

@@ -167,19 +167,26 @@ impl Slots {
                 let right = self.eval(right, mask)?;
                 self.binary(*op, *ty, left, right, mask)
             }
-            Index::Narrow(inner) => {
-                let value = self.eval(inner, mask)?;
-                let view = self.view(&value);
-                mask.try_each(|lane| match u32::try_from(view.at(lane)) {
-                    Ok(_) => Ok(()),
-                    Err(_) => {
-                        let message = format!("{} does not fit 32 bits", view.at(lane));
-                        Err(Fault::at(lane, message))
-                    }
-                })?;
-                Ok(value)
-            }
+            Index::Narrow(inner) => self.fitting(inner, u64::from(u32::MAX), "32 bits", mask),
+            Index::Signed(inner) => self.fitting(inner, i64::MAX.unsigned_abs(), "i64", mask),
         }
+    }
+
+    /// The value of `index`, which is at most `limit` in the running threads.
+    fn fitting(
+        &mut self,
+        index: &Index,
+        limit: u64,
+        what: &str,
+        mask: &Mask,
+    ) -> Result<Operand, Box<Fault>> {
+        let value = self.eval(index, mask)?;
+        let view = self.view(&value);
+        mask.try_each(|lane| match view.at(lane) {
+            fits if fits <= limit => Ok(()),
+            large => Err(Fault::at(lane, format!("{large} does not fit {what}"))),
+        })?;
+        Ok(value)
     }
 
     fn unset_fault(&self, var: usize) -> Box<Fault> {
@@ -226,9 +233,12 @@ impl Slots {
                 checked(*op, *ty, left, right)
                     .ok_or_else(|| Fault::of_block(refusal(*op, *ty, left, right)))
             }
-            Index::Thread | Index::Block | Index::Narrow(_) => Err(Fault::of_block(
-                "a register index is not made of constants and unrolled loop variables".to_string(),
-            )),
+            Index::Thread | Index::Block | Index::Narrow(_) | Index::Signed(_) => {
+                Err(Fault::of_block(
+                    "a register index is not made of constants and unrolled loop variables"
+                        .to_string(),
+                ))
+            }
         }
     }
 
@@ -260,9 +270,13 @@ impl Slots {
 
 /// The result of an operation, or none where it does not exist or does not fit the type.
 pub(super) fn checked(op: BinOp, ty: Ty, left: u64, right: u64) -> Option<u64> {
+    if ty == Ty::I64 {
+        return checked_signed(op, left.cast_signed(), right.cast_signed()).map(i64::cast_unsigned);
+    }
     let value = match op {
         BinOp::Add => left.checked_add(right),
         BinOp::Sub => left.checked_sub(right),
+        BinOp::SaturatingSub => Some(left.saturating_sub(right)),
         BinOp::Mul => left.checked_mul(right),
         BinOp::Div => left.checked_div(right),
         BinOp::Rem => left.checked_rem(right),
@@ -271,7 +285,17 @@ pub(super) fn checked(op: BinOp, ty: Ty, left: u64, right: u64) -> Option<u64> {
     }?;
     match ty {
         Ty::U32 => u32::try_from(value).ok().map(u64::from),
-        Ty::U64 => Some(value),
+        Ty::U64 | Ty::I64 => Some(value),
+    }
+}
+
+/// The same for numbers with a sign, which are only added, subtracted and multiplied.
+fn checked_signed(op: BinOp, left: i64, right: i64) -> Option<i64> {
+    match op {
+        BinOp::Add => left.checked_add(right),
+        BinOp::Sub => left.checked_sub(right),
+        BinOp::Mul => left.checked_mul(right),
+        BinOp::SaturatingSub | BinOp::Div | BinOp::Rem | BinOp::Min | BinOp::Xor => None,
     }
 }
 
@@ -281,11 +305,16 @@ pub(super) fn refusal(op: BinOp, ty: Ty, left: u64, right: u64) -> String {
     let ty = match ty {
         Ty::U32 => "u32",
         Ty::U64 => "u64",
+        Ty::I64 => {
+            let (left, right) = (left.cast_signed(), right.cast_signed());
+            return format!("{op:?} of {left} and {right} has no result in i64");
+        }
     };
     match op {
         BinOp::Add => format!("{left} + {right} overflows {ty}"),
         BinOp::Mul => format!("{left} * {right} overflows {ty}"),
         BinOp::Sub => format!("{left} - {right} is below zero"),
+        BinOp::SaturatingSub => format!("saturating_sub({left}, {right}) does not fit {ty}"),
         BinOp::Div => format!("{left} / {right} divides by zero"),
         BinOp::Rem => format!("{left} % {right} divides by zero"),
         BinOp::Min => format!("min({left}, {right}) does not fit {ty}"),

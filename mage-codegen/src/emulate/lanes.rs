@@ -26,6 +26,11 @@ pub(super) fn binary(
         (BinOp::Add, Ty::U64) => apply(left, right, mask, into, |a, b| flag(a.overflowing_add(b))),
         (BinOp::Sub, Ty::U64) => apply(left, right, mask, into, |a, b| flag(a.overflowing_sub(b))),
         (BinOp::Mul, Ty::U64) => apply(left, right, mask, into, |a, b| flag(a.overflowing_mul(b))),
+        (BinOp::Add, Ty::I64) => signed(left, right, mask, into, i64::overflowing_add),
+        (BinOp::Sub, Ty::I64) => signed(left, right, mask, into, i64::overflowing_sub),
+        (BinOp::Mul, Ty::I64) => signed(left, right, mask, into, i64::overflowing_mul),
+        // There is no such operation on numbers with a sign: wrong wherever it is reached.
+        (BinOp::SaturatingSub | BinOp::Div | BinOp::Rem | BinOp::Min | BinOp::Xor, Ty::I64) => 1,
         (BinOp::Div, Ty::U32 | Ty::U64) => {
             apply(left, right, mask, into, |a, b| a.checked_div(b).map_or((0, 1), |c| (c, 0)))
         }
@@ -33,6 +38,9 @@ pub(super) fn binary(
             apply(left, right, mask, into, |a, b| a.checked_rem(b).map_or((0, 1), |c| (c, 0)))
         }
         (BinOp::Min, Ty::U32 | Ty::U64) => apply(left, right, mask, into, |a, b| (a.min(b), 0)),
+        (BinOp::SaturatingSub, Ty::U32 | Ty::U64) => {
+            apply(left, right, mask, into, |a, b| (a.saturating_sub(b), 0))
+        }
         (BinOp::Xor, Ty::U32 | Ty::U64) => apply(left, right, mask, into, |a, b| (a ^ b, 0)),
     };
     if bad == 0 {
@@ -52,6 +60,21 @@ fn high(value: u64) -> (u64, u64) {
 #[inline]
 fn flag((value, overflowed): (u64, bool)) -> (u64, u64) {
     (value, u64::from(overflowed))
+}
+
+/// `into = f(left, right)` on numbers with a sign, kept in the same 64 bits.
+#[inline]
+fn signed(
+    left: View<'_>,
+    right: View<'_>,
+    mask: &Mask,
+    into: &mut [u64],
+    f: impl Fn(i64, i64) -> (i64, bool),
+) -> u64 {
+    apply(left, right, mask, into, |a, b| {
+        let (value, overflowed) = f(a.cast_signed(), b.cast_signed());
+        (value.cast_unsigned(), u64::from(overflowed))
+    })
 }
 
 /// Fills `into` with the first half of `f` and answers with the disjunction of the second halves.

@@ -8,6 +8,7 @@
 
 mod failure;
 mod arguments;
+mod facts;
 mod host;
 mod program;
 mod compile;
@@ -27,8 +28,9 @@ use crate::kernel::{BufferUse, Module};
 
 use block::Block;
 use compile::compile;
+use facts::Facts;
 use global::{Contents, GlobalBuffer};
-use host::{Facts, Planned};
+use host::Planned;
 
 pub use arguments::{Arguments, Input};
 pub use count::{Counts, GlobalCounts, SharedCounts};
@@ -37,8 +39,8 @@ pub use failure::{Failure, HostFailure, Trap};
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// The output, every element of which some thread wrote.
-    pub output: Vec<f32>,
+    /// The output, every element of which some thread wrote, rounded to the output's type.
+    pub output: Vec<f64>,
     /// What was launched, in order.
     pub launches: Vec<Launched>,
 }
@@ -67,6 +69,7 @@ pub fn run_observed(
 ) -> Result<Run, Failure> {
     let facts = arguments::facts(module, arguments)?;
     let planned = host::plan(&facts)?;
+    arguments::hold_values(module, arguments)?;
     let workspace = arguments::workspace(&facts);
     let mut global = arguments::buffers(&facts, arguments, &workspace);
     let n_blocks = planned.iter().map(|planned| planned.launched.blocks).sum();
@@ -136,9 +139,11 @@ pub fn count(module: &Module, sample: &Sample<'_>) -> Result<Counts, Failure> {
             let contents = match buffer.usage {
                 BufferUse::Read => Contents::ReadNothing(*len),
                 BufferUse::Write => Contents::WriteNothing(*len),
-                BufferUse::Temp | BufferUse::Workspace => Contents::KeepNothing(*len),
+                BufferUse::Update | BufferUse::Temp | BufferUse::Workspace => {
+                    Contents::KeepNothing(*len)
+                }
             };
-            GlobalBuffer::new(buffer.ident.clone(), *byte_alignment, contents)
+            GlobalBuffer::new(buffer, *byte_alignment, contents)
         })
         .collect();
     let program = compile(module, &module.kernels[planned.launched.kernel]);
@@ -180,7 +185,7 @@ fn output(
     module: &Module,
     planned: &[Planned],
     global: Vec<GlobalBuffer<'_>>,
-) -> Result<Vec<f32>, Trap> {
+) -> Result<Vec<f64>, Trap> {
     let kernel = planned.last().and_then(|last| module.kernels.get(last.launched.kernel));
     let never = |element: String| Trap {
         kernel: kernel.map_or_else(String::new, |kernel| kernel.name.clone()),

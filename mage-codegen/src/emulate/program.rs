@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use mage_einsum::dtype::Dtype;
+
 use crate::kernel::{BinOp, Ty, Width};
 
 /// A compiled kernel.
@@ -13,10 +15,10 @@ pub(super) struct Program {
     pub n_threads: usize,
     /// For each parameter its variable and type.
     pub params: Vec<(usize, Ty)>,
-    /// Names of all registers, one an element: `acc[3]`.
-    pub registers: Vec<String>,
-    /// Name and elements of the shared arrays.
-    pub shared: Vec<(String, usize)>,
+    /// Names and types of all registers, one an element: `acc[3]`.
+    pub registers: Vec<(String, Dtype)>,
+    /// Name, elements and type of the shared arrays.
+    pub shared: Vec<(String, usize, Dtype)>,
     /// Names of the variables.
     pub vars: Vec<String>,
     /// What a thread does.
@@ -38,7 +40,7 @@ pub(super) enum Op {
     /// `Stmt::Let` and `Stmt::Assign`, whose differences are checked when compiling.
     Set { var: usize, first: bool, value: Index },
     /// `Stmt::Fill`.
-    Fill { registers: Range<usize>, value: f32 },
+    Fill { registers: Range<usize>, value: f64 },
     /// `Stmt::For`; unrolled or not makes no difference to the result.
     Loop { var: usize, begin: Index, end: Index, step: u64, body: Vec<Step> },
     /// `Stmt::If`.
@@ -99,7 +101,7 @@ pub(super) enum Operation {
     Fma,
 }
 
-/// An index expression; values of both types are kept in 64 bits, so `Widen` vanishes.
+/// An index expression; values of all types are kept in 64 bits, so `Widen` vanishes.
 pub(super) enum Index {
     /// A number.
     Const(u64),
@@ -113,6 +115,8 @@ pub(super) enum Index {
     Binary { op: BinOp, ty: Ty, left: Box<Index>, right: Box<Index> },
     /// A trap where the value does not fit 32 bits.
     Narrow(Box<Index>),
+    /// A trap where the value does not fit 63 bits.
+    Signed(Box<Index>),
 }
 
 /// A predicate.

@@ -1,26 +1,32 @@
 //! The registers of a block: one row of lanes a register, so that an operation of the whole block
 //! is one loop over consecutive numbers.
 
+use mage_einsum::dtype::Dtype;
+
 use super::failure::Fault;
 use super::mask::Mask;
 use super::program::Operation;
 
-/// All registers of all threads of a block.
+/// All registers of all threads of a block. An f64 carries a value of any type; what is computed
+/// is rounded to the type of the register that it goes to.
 pub(super) struct Registers {
     names: Vec<String>,
-    rows: Vec<Vec<f32>>,
+    dtypes: Vec<Dtype>,
+    rows: Vec<Vec<f64>>,
     is_set: Vec<bool>,
-    scratch: Vec<f32>,
+    scratch: Vec<f64>,
 }
 
 impl Registers {
     /// No register has a value.
-    pub fn new(names: Vec<String>, n_threads: usize) -> Registers {
+    pub fn new(registers: &[(String, Dtype)], n_threads: usize) -> Registers {
+        let (names, dtypes): (Vec<String>, Vec<Dtype>) = registers.iter().cloned().unzip();
         Registers {
             rows: names.iter().map(|_| vec![0.0; n_threads]).collect(),
             is_set: vec![false; names.len()],
             scratch: vec![0.0; n_threads],
             names,
+            dtypes,
         }
     }
 
@@ -30,25 +36,25 @@ impl Registers {
     }
 
     /// The running threads' registers become `value`.
-    pub fn fill(&mut self, register: usize, value: f32, mask: &Mask) {
+    pub fn fill(&mut self, register: usize, value: f64, mask: &Mask) {
         self.is_set[register] = true;
         let row = &mut self.rows[register];
         mask.each(|lane| row[lane] = value);
     }
 
     /// Lends the row of a register to be written; `put` gives it back.
-    pub fn take(&mut self, register: usize) -> Vec<f32> {
+    pub fn take(&mut self, register: usize) -> Vec<f64> {
         std::mem::take(&mut self.rows[register])
     }
 
     /// Gives back what `take` lent.
-    pub fn put(&mut self, register: usize, row: Vec<f32>) {
+    pub fn put(&mut self, register: usize, row: Vec<f64>) {
         self.rows[register] = row;
         self.is_set[register] = true;
     }
 
     /// The row of a register, which must have a value.
-    pub fn row(&self, register: usize) -> Result<&[f32], Box<Fault>> {
+    pub fn row(&self, register: usize) -> Result<&[f64], Box<Fault>> {
         if self.is_set[register] {
             Ok(&self.rows[register])
         } else {
@@ -65,11 +71,14 @@ impl Registers {
         sources: [usize; 3],
         mask: &Mask,
     ) -> Result<(), Box<Fault>> {
-        match operation {
-            Operation::Copy => self.combine(to, sources, mask, |a, _, _| a),
-            Operation::Add => self.combine(to, sources, mask, |a, b, _| a + b),
-            Operation::Mul => self.combine(to, sources, mask, |a, b, _| a * b),
-            Operation::Fma => self.combine(to, sources, mask, fma),
+        match (operation, self.dtypes[to]) {
+            (Operation::Copy, _) => self.combine(to, sources, mask, |a, _, _| a),
+            (Operation::Add, Dtype::F64) => self.combine(to, sources, mask, |a, b, _| a + b),
+            (Operation::Mul, Dtype::F64) => self.combine(to, sources, mask, |a, b, _| a * b),
+            (Operation::Fma, Dtype::F64) => self.combine(to, sources, mask, f64::mul_add),
+            (Operation::Add, _) => self.combine(to, sources, mask, |a, b, _| single(a + b)),
+            (Operation::Mul, _) => self.combine(to, sources, mask, |a, b, _| single(a * b)),
+            (Operation::Fma, _) => self.combine(to, sources, mask, |a, b, c| single(a * b + c)),
         }
     }
 
@@ -96,7 +105,7 @@ impl Registers {
         to: usize,
         [first, second, third]: [usize; 3],
         mask: &Mask,
-        f: impl Fn(f32, f32, f32) -> f32,
+        f: impl Fn(f64, f64, f64) -> f64,
     ) -> Result<(), Box<Fault>> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let (a, b, c) = (self.row(first)?, self.row(second)?, self.row(third)?);
@@ -118,11 +127,12 @@ impl Registers {
     }
 }
 
-/// `a * b + c` in double precision, then rounded to single. The product of two singles is exact in
-/// a double, so this differs from a fused operation only by double rounding: where the sum, rounded
-/// to 53 bits, falls on the middle between two singles and the exact sum does not. `f32::mul_add`
-/// would be exact but is a library call on baseline x86-64; this is the same on every machine.
+/// A result of f64 arithmetic on singles, rounded to single. Sums and products come out as if they
+/// had been rounded once (Figueroa, When is Double Rounding Innocuous?, 1995). `a * b + c` does too,
+/// the product being exact in f64, but where the sum, rounded to 53 bits, falls on the middle
+/// between two singles and the exact sum does not; `f32::mul_add` would be exact but is a library
+/// call on baseline x86-64, and this is the same on every machine.
 #[inline]
-fn fma(a: f32, b: f32, c: f32) -> f32 {
-    (f64::from(a) * f64::from(b) + f64::from(c)) as f32
+fn single(value: f64) -> f64 {
+    f64::from(value as f32)
 }

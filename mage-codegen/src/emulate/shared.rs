@@ -2,11 +2,14 @@
 //! barrier. A cell that two threads touch between barriers, one of them writing, is a race in
 //! whatever order the emulator meets the two.
 
+use mage_einsum::dtype::Dtype;
+
 use super::failure::Fault;
 
 /// One shared array.
 pub(super) struct SharedArray {
     name: String,
+    dtype: Dtype,
     cells: Vec<Cell>,
     /// Barriers passed, in the position that it has in a mark; counts from 1.
     epoch: u32,
@@ -15,7 +18,7 @@ pub(super) struct SharedArray {
 /// An element and its shadow. Marks join an epoch and a thread; zero means never.
 #[derive(Clone, Copy, Default)]
 struct Cell {
-    value: f32,
+    value: f64,
     written: u32,
     read: u32,
 }
@@ -27,8 +30,13 @@ const MANY: u32 = (1 << THREAD_BITS) - 1;
 
 impl SharedArray {
     /// An array that nothing wrote.
-    pub fn new(name: String, elems: usize) -> SharedArray {
-        SharedArray { name, cells: vec![Cell::default(); elems], epoch: 1 << THREAD_BITS }
+    pub fn new(name: String, elems: usize, dtype: Dtype) -> SharedArray {
+        SharedArray { name, dtype, cells: vec![Cell::default(); elems], epoch: 1 << THREAD_BITS }
+    }
+
+    /// 4-byte words of an element, for counting.
+    pub fn elem_words(&self) -> usize {
+        self.dtype.size_bytes().div_ceil(4) as usize
     }
 
     /// A new block: nothing is written.
@@ -62,7 +70,7 @@ impl SharedArray {
         &mut self,
         offset: u64,
         lane: usize,
-    ) -> Result<[f32; WIDTH], Box<Fault>> {
+    ) -> Result<[f64; WIDTH], Box<Fault>> {
         let (epoch, mark) = (self.epoch, self.epoch | lane as u32);
         let place = self.place(offset, WIDTH, lane)?;
         let mut wrong = false;
@@ -81,7 +89,7 @@ impl SharedArray {
         &mut self,
         offset: u64,
         lane: usize,
-        values: [f32; WIDTH],
+        values: [f64; WIDTH],
     ) -> Result<(), Box<Fault>> {
         let (epoch, mark) = (self.epoch, self.epoch | lane as u32);
         let place = self.place(offset, WIDTH, lane)?;
@@ -171,11 +179,11 @@ fn who(mark: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::SharedArray;
+    use super::{Dtype, SharedArray};
 
     #[test]
     fn what_was_written_survives_two_million_barriers() {
-        let mut array = SharedArray::new("cells".to_string(), 2);
+        let mut array = SharedArray::new("cells".to_string(), 2, Dtype::F32);
         array.write(0, 5, [2.0]).unwrap();
         for _ in 0..1 << 22 {
             array.barrier();

@@ -13,7 +13,7 @@ pub(super) struct Workspace {
 
 #[derive(Clone, Copy)]
 struct Element {
-    value: f32,
+    value: f64,
     /// The temporary and the launch that wrote it.
     written: Option<(usize, usize)>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Part {
 impl Workspace {
     /// A workspace of so many elements.
     pub fn new(n_elems: usize) -> Workspace {
-        let poison = Element { value: f32::NAN, written: None };
+        let poison = Element { value: f64::NAN, written: None };
         Workspace { elements: vec![Cell::new(poison); n_elems], launch: Cell::new(0) }
     }
 
@@ -43,7 +43,7 @@ impl Workspace {
 
 impl Part {
     /// Reads an element; otherwise what is wrong with it.
-    pub fn read(&self, at: usize) -> Result<f32, &'static str> {
+    pub fn read(&self, at: usize) -> Result<f64, &'static str> {
         let Element { value, written } = self.element(at)?.get();
         match written {
             Some((temp, launch)) if temp == self.temp && launch < self.workspace.launch.get() => {
@@ -55,7 +55,7 @@ impl Part {
     }
 
     /// Writes an element; otherwise what is wrong with it.
-    pub fn write(&self, at: usize, value: f32) -> Result<(), &'static str> {
+    pub fn write(&self, at: usize, value: f64) -> Result<(), &'static str> {
         let element = self.element(at)?;
         if element.get().written.is_some_and(|(temp, _)| temp == self.temp) {
             return Err("is written twice");

@@ -2,7 +2,8 @@
 //! CPU, and the device half under the caller's feature `cuda-oxide`. Every path starts with `::`,
 //! so nothing in the caller's scope can change what it means.
 
-use mage_einsum::index::Extent;
+use mage_einsum::dtype::Dtype;
+use mage_einsum::index::{Extent, Layout};
 use mage_einsum::spec::Spec;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -71,26 +72,51 @@ fn texts(spec: &Spec, levels: &Levels) -> TokenStream {
 
 fn reference(module: &Module) -> TokenStream {
     let operands: Vec<Ident> = operands(module).collect();
+    let Types { operand, output } = Types::of(module);
+    let updated = updated(module);
+    let before =
+        updated.iter().map(|name| quote!(, #name: ::mage::ndarray::ArrayViewD<'_, #output>));
+    let held = match &updated {
+        Some(name) => quote!(::core::option::Option::Some(#name)),
+        None => quote!(::core::option::Option::None::<::mage::ndarray::ArrayViewD<'_, #output>>),
+    };
+    let about = match &updated {
+        Some(name) => format!(
+            " The right values, from the oracle: f64 sums of the operands' products, added to `{name}`."
+        ),
+        None => {
+            " The right values, from the oracle: f64 sums of the operands' products.".to_string()
+        }
+    };
     quote! {
-        /// The right values, from the oracle: f64 sums of the operands' products.
+        #[doc = #about]
         ///
         /// # Errors
         ///
         /// When the operands' shapes do not fit the notation.
         #[allow(clippy::too_many_arguments)]
         pub fn reference(
-            #(#operands: ::mage::ndarray::ArrayViewD<'_, f32>),*
+            #(#operands: ::mage::ndarray::ArrayViewD<'_, #operand>),*
+            #(#before)*
         ) -> ::core::result::Result<::mage::oracle::Evaluation, ::mage::Diagnostics> {
-            ::mage::support::reference(NOTATION, OPTIONS, &[#(#operands),*])
+            ::mage::support::reference(NOTATION, OPTIONS, &[#(#operands),*], #held)
         }
     }
 }
 
 fn emulate(module: &Module) -> TokenStream {
     let operands: Vec<Ident> = operands(module).collect();
+    if module.buffers.iter().any(|buffer| buffer.layout == Layout::Strided) {
+        return emulate_views(module, &operands);
+    }
     let is_given = module.labels.iter().any(|label| label.extent == Extent::Runtime);
     let extents = is_given.then(|| quote!(extents: &Extents,));
     let values = module.labels.iter().map(extent);
+    let Types { operand, output } = Types::of(module);
+    let updated = updated(module);
+    let before = updated.iter().map(|name| quote!(, #name: &[#output]));
+    let held = updated.as_ref().map_or_else(|| quote!(&[]), |name| quote!(#name));
+    let embedded = embedded();
     quote! {
         /// Runs the kernel on the CPU, in the emulator, after checking that what is run has the
         /// embedded source.
@@ -101,15 +127,47 @@ fn emulate(module: &Module) -> TokenStream {
         #[allow(clippy::too_many_arguments)]
         pub fn emulate(
             #extents
-            #(#operands: &[f32]),*
-        ) -> ::core::result::Result<::std::vec::Vec<f32>, ::mage::EmulateError> {
-            let embedded = ::mage::support::Embedded {
-                notation: NOTATION,
-                options: OPTIONS,
-                source_hash: SOURCE_HASH,
-            };
-            ::mage::support::emulate(&embedded, &[#(#values),*], &[#(#operands),*])
+            #(#operands: &[#operand]),*
+            #(#before)*
+        ) -> ::core::result::Result<::std::vec::Vec<#output>, ::mage::EmulateError> {
+            #embedded
+            ::mage::support::emulate(&embedded, &[#(#values),*], &[#(#operands),*], #held)
         }
+    }
+}
+
+/// Operands with strides of their own say what their extents are, too.
+fn emulate_views(module: &Module, operands: &[Ident]) -> TokenStream {
+    let embedded = embedded();
+    let Types { operand, output } = Types::of(module);
+    let updated = updated(module);
+    let before = updated.iter().map(|name| quote!(, #name: &[#output]));
+    let held = updated.as_ref().map_or_else(|| quote!(&[]), |name| quote!(#name));
+    quote! {
+        /// Runs the kernel on the CPU, in the emulator, on operands under their own strides, after
+        /// checking that what is run has the embedded source.
+        ///
+        /// # Errors
+        ///
+        /// When the operands' shapes do not fit the notation, or a length does not fit.
+        #[allow(clippy::too_many_arguments)]
+        pub fn emulate(
+            #(#operands: ::mage::ndarray::ArrayViewD<'_, #operand>),*
+            #(#before)*
+        ) -> ::core::result::Result<::std::vec::Vec<#output>, ::mage::EmulateError> {
+            #embedded
+            ::mage::support::emulate_views(&embedded, &[#(#operands),*], #held)
+        }
+    }
+}
+
+fn embedded() -> TokenStream {
+    quote! {
+        let embedded = ::mage::support::Embedded {
+            notation: NOTATION,
+            options: OPTIONS,
+            source_hash: SOURCE_HASH,
+        };
     }
 }
 
@@ -117,6 +175,35 @@ fn emulate(module: &Module) -> TokenStream {
 fn operands(module: &Module) -> impl Iterator<Item = Ident> {
     let operands = module.given().filter(|(_, buffer)| buffer.usage == BufferUse::Read);
     operands.map(|(_, buffer)| format_ident!("{}", buffer.ident))
+}
+
+/// The name of an output that is added to, whose contents the caller gives.
+fn updated(module: &Module) -> Option<Ident> {
+    let mut given = module.given();
+    let (_, output) = given.find(|(_, buffer)| buffer.usage == BufferUse::Update)?;
+    Some(format_ident!("{}", output.ident))
+}
+
+/// The Rust types of elements on the CPU.
+struct Types {
+    operand: TokenStream,
+    output: TokenStream,
+}
+
+impl Types {
+    fn of(module: &Module) -> Types {
+        let of = |is_one: fn(BufferUse) -> bool| {
+            let mut given = module.given();
+            let found = given.find(|(_, buffer)| is_one(buffer.usage));
+            match found.map(|(_, buffer)| buffer.dtype) {
+                Some(Dtype::F16) => quote!(::mage::half::f16),
+                Some(Dtype::BF16) => quote!(::mage::half::bf16),
+                Some(Dtype::F32) | None => quote!(f32),
+                Some(Dtype::F64) => quote!(f64),
+            }
+        };
+        Types { operand: of(|usage| usage == BufferUse::Read), output: of(BufferUse::is_output) }
+    }
 }
 
 fn extent(label: &Label) -> TokenStream {

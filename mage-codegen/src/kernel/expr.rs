@@ -1,5 +1,6 @@
 //! Index expressions and predicates of kernels: unsigned integers of 32 bits (coordinates, shared
-//! offsets) or 64 bits (global offsets). An operation whose result does not fit its type is a
+//! offsets) or 64 bits (global offsets), and signed ones of 64 bits (offsets into strided buffers,
+//! which may lie before the element where the view begins). An operation whose result does not fit its type is a
 //! trap in the emulator, and the host's requirements rule it out.
 
 use super::Var;
@@ -15,6 +16,8 @@ pub enum Ty {
     U32,
     /// `u64`, printed as `usize`.
     U64,
+    /// `i64`, printed as `isize`: added, subtracted and multiplied, never compared.
+    I64,
 }
 
 /// A two-sided operation; both sides and the result have one type.
@@ -24,6 +27,8 @@ pub enum BinOp {
     Add,
     /// Difference; never below zero.
     Sub,
+    /// Difference, zero where it would be below.
+    SaturatingSub,
     /// Product.
     Mul,
     /// Quotient, rounded down; the divisor is never zero where it is reached.
@@ -58,6 +63,8 @@ pub enum Expr {
     Binary(BinOp, Box<Expr>, Box<Expr>),
     /// A 32-bit value as 64 bits.
     Widen(Box<Expr>),
+    /// An unsigned value as 64 bits with a sign; it fits.
+    Signed(Box<Expr>),
     /// A 64-bit value as 32 bits; it fits.
     Narrow(Box<Expr>),
 }
@@ -82,6 +89,11 @@ impl Expr {
         Expr::Const { value, ty: Ty::U64, name: None }
     }
 
+    /// A 64-bit number that has a sign but needs none.
+    pub fn i64(value: u32) -> Expr {
+        Expr::Const { value: u64::from(value), ty: Ty::I64, name: None }
+    }
+
     /// A 32-bit number that the source shows under `name`.
     pub fn named(name: &str, value: u32) -> Expr {
         Expr::Const { value: u64::from(value), ty: Ty::U32, name: Some(name.to_string()) }
@@ -96,6 +108,7 @@ impl Expr {
             | Expr::Block
             | Expr::Binary(..)
             | Expr::Widen(_)
+            | Expr::Signed(_)
             | Expr::Narrow(_) => None,
         }
     }
@@ -114,6 +127,7 @@ impl Expr {
             | Expr::Block
             | Expr::Binary(..)
             | Expr::Widen(_)
+            | Expr::Signed(_)
             | Expr::Narrow(_) => None,
         }
     }
@@ -146,6 +160,14 @@ impl Expr {
         }
     }
 
+    /// `self - other`, zero where that would be below.
+    pub fn saturating_minus(self, other: Expr) -> Expr {
+        match other.as_const() {
+            Some(0) => self,
+            Some(_) | None => Expr::binary(BinOp::SaturatingSub, self, other),
+        }
+    }
+
     /// `self * other`, without the operation where one side is zero or one.
     pub fn times(self, other: Expr) -> Expr {
         match (self.as_const(), other.as_const()) {
@@ -175,6 +197,7 @@ impl Expr {
             | Expr::Block
             | Expr::Binary(..)
             | Expr::Widen(_)
+            | Expr::Signed(_)
             | Expr::Narrow(_) => Expr::binary(BinOp::Rem, self, other),
         }
     }
@@ -197,6 +220,18 @@ impl Expr {
         }
     }
 
+    /// `self` as 64 bits with a sign.
+    pub fn signed(self) -> Expr {
+        match self {
+            Expr::Const { value, name: None, .. } if i64::try_from(value).is_ok() => {
+                Expr::Const { value, ty: Ty::I64, name: None }
+            }
+            // The narrower value fits without the step in between.
+            Expr::Widen(inner) => Expr::Signed(inner),
+            other => Expr::Signed(Box::new(other)),
+        }
+    }
+
     /// `self` as 32 bits.
     pub fn narrow(self) -> Expr {
         Expr::Narrow(Box::new(self))
@@ -210,6 +245,7 @@ impl Expr {
             Expr::Thread | Expr::Block | Expr::Narrow(_) => Ty::U32,
             Expr::Binary(_, left, _) => left.ty(vars),
             Expr::Widen(_) => Ty::U64,
+            Expr::Signed(_) => Ty::I64,
         }
     }
 

@@ -117,8 +117,16 @@ pub enum HostPred {
     LengthIs(BufferId, HostExpr),
     /// The buffer's element count is this or more.
     LengthAtLeast(BufferId, HostExpr),
-    /// The buffer's address is a multiple of so many bytes.
+    /// The buffer's address is a multiple of so many bytes; of a strided buffer the address of
+    /// the element where the view begins.
     AlignedTo(BufferId, u64),
+    /// Every element of the view of a strided buffer lies in the buffer.
+    InBuffer(BufferId),
+    /// The stride of a dimension of a strided buffer is 1.
+    UnitStride(BufferId, usize),
+    /// The stride of a dimension of a strided buffer is a multiple of the number, or of no account
+    /// because the extent is 1 or 0.
+    StrideMultipleOf(BufferId, usize, u64),
     /// All of them; true when empty.
     All(Vec<HostPred>),
 }
@@ -157,6 +165,11 @@ pub enum HostError {
     },
     /// The buffer's element count is not the product of its extents.
     LengthMismatch {
+        /// The buffer.
+        buffer: BufferId,
+    },
+    /// An element of the view of a strided buffer lies outside the buffer.
+    OutOfBuffer {
         /// The buffer.
         buffer: BufferId,
     },

@@ -17,8 +17,8 @@ pub(crate) use describe::describe;
 pub use expr::{BinOp, Expr, Pred, Ty, VarId};
 pub use host::{Arm, HostError, HostExpr, HostPred, HostStep};
 pub use module::{
-    Buffer, BufferId, BufferUse, Kernel, Label, Module, Param, Provenance, REGION_ELEMS, RegArray,
-    RegId, Region, SharedArray, SharedId, Var, Workspace,
+    Buffer, BufferId, BufferUse, Kernel, Label, Module, Param, ParamValue, Provenance,
+    REGION_ELEMS, RegArray, RegId, Region, SharedArray, SharedId, Var, Workspace,
 };
 pub use print::{host_expr, print};
 pub use stmt::{Place, Reg, Space, Stmt, Value, Width};

@@ -1,6 +1,7 @@
 //! The module, its buffers and its kernels.
 
-use mage_einsum::index::{Dtype, Extent};
+use mage_einsum::dtype::Dtype;
+use mage_einsum::index::{Extent, Layout};
 
 use super::{Expr, HostExpr, HostStep, Stmt, Ty, VarId};
 
@@ -69,6 +70,8 @@ pub enum BufferUse {
     Read,
     /// The caller's. Every element is written exactly once; what it held before is never read.
     Write,
+    /// The caller's. Every element is read once, by the thread that then writes it, once.
+    Update,
     /// A part of the workspace. One launch writes every element exactly once, later ones read it.
     Temp,
     /// The caller's memory for all temporaries; no kernel touches it but as one of them. It has
@@ -100,7 +103,8 @@ pub struct Region {
 /// aligned for four-wide accesses as the workspace.
 pub const REGION_ELEMS: u64 = 4;
 
-/// A row-major array in global memory.
+/// An array in global memory. A load of an element widens it to the register's type, which holds
+/// it exactly; a store rounds to the nearest, of two the even one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Buffer {
     /// The tensor's name, for example `A`.
@@ -111,6 +115,9 @@ pub struct Buffer {
     pub dims: Vec<usize>,
     /// Element type.
     pub dtype: Dtype,
+    /// How its elements lie. A strided buffer is given as a view, and offsets into it are signed
+    /// and count from the element where the view begins.
+    pub layout: Layout,
     /// What it is for.
     pub usage: BufferUse,
 }
@@ -139,13 +146,28 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
 }
 
-/// A scalar that the host computes and passes: a mode's extent.
+/// A scalar that the host computes and passes: a mode's extent or stride.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Param {
     /// The variable it is in the kernel.
     pub var: VarId,
-    /// What the host passes; its value fits the variable's type because a `Require` says so.
-    pub value: HostExpr,
+    /// What the host passes.
+    pub value: ParamValue,
+}
+
+/// What the host passes for a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ParamValue {
+    /// An unsigned value, which fits the variable's type because a `Require` says so.
+    Unsigned(HostExpr),
+    /// A mode's stride in a strided buffer: the sum over the dimensions where the mode stands. It
+    /// wraps only where a stride is of no account, because the extent is 1.
+    Stride {
+        /// The buffer.
+        buffer: BufferId,
+        /// Its dimensions, from 0.
+        dims: Vec<usize>,
+    },
 }
 
 /// An index variable. Names are unique within a kernel, so scopes need no thought.
@@ -181,6 +203,16 @@ pub struct RegArray {
     pub dtype: Dtype,
 }
 
+impl BufferUse {
+    /// Whether a kernel's result is the caller's to read there.
+    pub fn is_output(self) -> bool {
+        match self {
+            BufferUse::Write | BufferUse::Update => true,
+            BufferUse::Read | BufferUse::Temp | BufferUse::Workspace => false,
+        }
+    }
+}
+
 impl Module {
     /// The buffers that the caller gives, in the order of `launch`: inputs, workspace, output.
     pub fn given(&self) -> impl Iterator<Item = (BufferId, &Buffer)> {
@@ -190,7 +222,8 @@ impl Module {
                 .filter(move |(_, buffer)| buffer.usage == usage)
                 .map(|(position, buffer)| (BufferId(position), buffer))
         };
-        of(BufferUse::Read).chain(of(BufferUse::Workspace)).chain(of(BufferUse::Write))
+        let written = of(BufferUse::Write).chain(of(BufferUse::Update));
+        of(BufferUse::Read).chain(of(BufferUse::Workspace)).chain(written)
     }
 
     /// The caller's buffer that holds a buffer: the workspace for a temporary, else itself.
@@ -210,7 +243,7 @@ impl Module {
 impl Kernel {
     /// Bytes of shared memory of one block.
     pub fn shared_bytes(&self) -> u64 {
-        self.shared.iter().map(|array| u64::from(array.elems) * 4).sum()
+        self.shared.iter().map(|array| u64::from(array.elems) * array.dtype.size_bytes()).sum()
     }
 
     /// The variable `id`.

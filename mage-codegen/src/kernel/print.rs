@@ -5,7 +5,7 @@
 mod host;
 mod stmt;
 
-use mage_einsum::index::{Dtype, Extent};
+use mage_einsum::index::{Extent, Layout};
 
 use super::walk::{self, Constant};
 use super::{BufferId, BufferUse, HostExpr, Kernel, Module};
@@ -43,13 +43,18 @@ fn buffer(module: &Module, id: BufferId) -> String {
     let buffer = &module.buffers[id.0];
     let dims: Vec<&str> =
         buffer.dims.iter().map(|label| module.labels[*label].name.as_str()).collect();
-    let (name, dims, dtype) = (&buffer.ident, dims.join(", "), dtype(buffer.dtype));
+    let (name, dims, dtype) = (&buffer.ident, dims.join(", "), buffer.dtype);
+    let strides = match buffer.layout {
+        Layout::RowMajor => "",
+        Layout::Strided => ", strides given at the launch",
+    };
     let shown = |expr: Option<&HostExpr>| {
         expr.map_or_else(|| "?".to_string(), |expr| host::expr(module, expr))
     };
     match buffer.usage {
-        BufferUse::Read => format!("reads {name}: {dtype}[{dims}]"),
+        BufferUse::Read => format!("reads {name}: {dtype}[{dims}]{strides}"),
         BufferUse::Write => format!("writes {name}: {dtype}[{dims}]"),
+        BufferUse::Update => format!("adds to {name}: {dtype}[{dims}]"),
         BufferUse::Temp => {
             let first = shown(module.first_elem(id));
             format!("keeps {name}: {dtype}[{dims}] in the workspace from {first}")
@@ -69,26 +74,20 @@ fn print_kernel(out: &mut Lines, module: &Module, kernel: &Kernel) {
     out.line(1, &format!("{min_blocks} or more blocks a multiprocessor"));
     for param in &kernel.params {
         let var = kernel.var(param.var);
-        let value = host::expr(module, &param.value);
+        let value = host::param(module, &param.value);
         out.line(1, &format!("param {}: {} = {value}", var.name, stmt::ty(var.ty)));
     }
     for Constant { name, ty, value } in walk::constants(kernel) {
         out.line(1, &format!("const {name}: {} = {value}", stmt::ty(ty)));
     }
     for array in &kernel.shared {
-        out.line(1, &format!("shared {}: {}[{}]", array.name, dtype(array.dtype), array.elems));
+        out.line(1, &format!("shared {}: {}[{}]", array.name, array.dtype, array.elems));
     }
     for array in &kernel.registers {
-        out.line(1, &format!("reg {}: {}[{}]", array.name, dtype(array.dtype), array.elems));
+        out.line(1, &format!("reg {}: {}[{}]", array.name, array.dtype, array.elems));
     }
     out.line(0, "");
     stmt::body(out, 1, module, kernel, &kernel.body);
-}
-
-fn dtype(dtype: Dtype) -> &'static str {
-    match dtype {
-        Dtype::F32 => "f32",
-    }
 }
 
 /// Text under construction.

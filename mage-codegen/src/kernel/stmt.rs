@@ -111,8 +111,8 @@ pub struct Reg {
 pub struct Place {
     /// Which memory.
     pub space: Space,
-    /// In elements from the array's start: 64 bits in global memory, 32 bits in shared memory.
-    /// A four-wide access starts at a multiple of 4.
+    /// In elements from the array's start: 64 bits in global memory, with a sign in a strided
+    /// buffer, and 32 bits in shared memory. A four-wide access starts at a multiple of 4.
     pub offset: Expr,
 }
 

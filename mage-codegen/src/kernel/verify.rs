@@ -8,8 +8,10 @@ use std::collections::BTreeSet;
 
 use super::walk;
 use super::{
-    BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module, Workspace,
+    Buffer, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module,
+    ParamValue, Ty, Workspace,
 };
+use mage_einsum::index::Layout;
 
 /// Whether the module is well formed; otherwise the first mistake and its place.
 pub fn verify(module: &Module) -> Result<(), String> {
@@ -17,6 +19,9 @@ pub fn verify(module: &Module) -> Result<(), String> {
     unique("buffer", module.buffers.iter().map(|buffer| &buffer.ident))?;
     unique("kernel", module.kernels.iter().map(|kernel| &kernel.name))?;
     for buffer in &module.buffers {
+        if buffer.layout == Layout::Strided && buffer.usage != BufferUse::Read {
+            return Err(format!("buffer `{}` is strided but no input", buffer.name));
+        }
         for label in &buffer.dims {
             label_exists(module, *label)
                 .map_err(|why| format!("buffer `{}`: {why}", buffer.name))?;
@@ -83,10 +88,19 @@ fn verify_kernel(module: &Module, kernel: &Kernel) -> Result<(), String> {
     let constants = walk::constants(kernel);
     unique("constant", constants.iter().map(|constant| &constant.name))?;
     for param in &kernel.params {
-        host_expr(module, &param.value)?;
+        match (&param.value, kernel.vars.get(param.var.0).map(|var| var.ty)) {
+            (ParamValue::Unsigned(value), Some(Ty::U32 | Ty::U64)) => host_expr(module, value)?,
+            (ParamValue::Stride { buffer, dims }, Some(Ty::I64)) => {
+                dims.iter().try_for_each(|dim| strided_dim(module, *buffer, *dim))?;
+            }
+            (value, ty) => return Err(format!("{value:?} is passed as {ty:?}")),
+        }
     }
     let directions = walk::buffers(kernel);
-    let is_other = |(id, way): &(BufferId, walk::Direction)| directions.get(id) != Some(way);
+    let is_other = |(id, way): &(BufferId, walk::Direction)| {
+        let is_updated = module.buffers.get(id.0).is_some_and(|b| b.usage == BufferUse::Update);
+        directions.get(id) != Some(way) && !is_updated
+    };
     if let Some((id, _)) = walk::accesses(kernel).into_iter().find(is_other) {
         return Err(format!("{id:?} is both read and written"));
     }
@@ -147,6 +161,12 @@ fn host_pred(module: &Module, condition: &HostPred) -> Result<(), String> {
             divides(*bytes)?;
             buffer_exists(module, *buffer)
         }
+        HostPred::InBuffer(buffer) => strided(module, *buffer).map(|_| ()),
+        HostPred::UnitStride(buffer, dim) => strided_dim(module, *buffer, *dim),
+        HostPred::StrideMultipleOf(buffer, dim, divisor) => {
+            divides(*divisor)?;
+            strided_dim(module, *buffer, *dim)
+        }
         HostPred::All(parts) => parts.iter().try_for_each(|part| host_pred(module, part)),
     }
 }
@@ -164,6 +184,7 @@ fn host_error(module: &Module, error: &HostError) -> Result<(), String> {
         HostError::SizeOverflow { buffer } | HostError::LengthMismatch { buffer } => {
             buffer_exists(module, *buffer)
         }
+        HostError::OutOfBuffer { buffer } => strided(module, *buffer).map(|_| ()),
         HostError::WorkspaceTooShort { buffer, need } => {
             buffer_exists(module, *buffer)?;
             host_expr(module, need)
@@ -196,6 +217,17 @@ fn label_exists(module: &Module, label: usize) -> Result<(), String> {
 
 fn buffer_exists(module: &Module, buffer: BufferId) -> Result<(), String> {
     buffer_use(module, buffer).map(|_| ())
+}
+
+/// A buffer that has strides.
+fn strided(module: &Module, id: BufferId) -> Result<&Buffer, String> {
+    let buffer = module.buffers.get(id.0).filter(|buffer| buffer.layout == Layout::Strided);
+    buffer.ok_or_else(|| format!("{id:?} is not strided"))
+}
+
+fn strided_dim(module: &Module, buffer: BufferId, dim: usize) -> Result<(), String> {
+    let n_dims = strided(module, buffer)?.dims.len();
+    if dim < n_dims { Ok(()) } else { Err(format!("dimension {dim} of {buffer:?} does not exist")) }
 }
 
 fn buffer_use(module: &Module, buffer: BufferId) -> Result<BufferUse, String> {

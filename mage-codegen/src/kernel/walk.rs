@@ -17,7 +17,7 @@ pub struct Constant {
 }
 
 /// Which way an access moves elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// From memory to registers.
     Load,
@@ -25,9 +25,15 @@ pub enum Direction {
     Store,
 }
 
-/// The buffers that a kernel touches, each in the one direction that `verify` allows it.
+/// The buffers that a kernel touches, each in the one direction that `verify` allows it; one that
+/// is added to is stored to.
 pub fn buffers(kernel: &Kernel) -> BTreeMap<BufferId, Direction> {
-    accesses(kernel).into_iter().collect()
+    let mut found = BTreeMap::new();
+    for (buffer, direction) in accesses(kernel) {
+        let known = found.entry(buffer).or_insert(direction);
+        *known = direction.max(*known);
+    }
+    found
 }
 
 /// Every access of a kernel to a buffer.
@@ -185,7 +191,9 @@ pub fn parts(expr: &Expr) -> Vec<&Expr> {
             found.extend(parts(left));
             found.extend(parts(right));
         }
-        Expr::Widen(inner) | Expr::Narrow(inner) => found.extend(parts(inner)),
+        Expr::Widen(inner) | Expr::Signed(inner) | Expr::Narrow(inner) => {
+            found.extend(parts(inner))
+        }
         Expr::Const { .. } | Expr::Var(_) | Expr::Thread | Expr::Block => {}
     }
     found

@@ -15,6 +15,14 @@ pub enum Piece {
     Value(HostExpr),
     /// The number of elements of a buffer at the launch.
     Length(BufferId),
+    /// The lowest element that the view of a strided buffer reaches; may be below zero.
+    Lowest(BufferId),
+    /// The highest one.
+    Highest(BufferId),
+    /// The element where the view of a strided buffer begins.
+    First(BufferId),
+    /// The stride of a dimension of a strided buffer.
+    Stride(BufferId, usize),
 }
 
 /// The message of `error` in pieces: lower case, no full stop, both sides named.
@@ -39,7 +47,8 @@ pub fn wording(module: &Module, error: &HostError) -> Vec<Piece> {
         ],
         HostError::SizeOverflow { buffer } => size_overflow(module, *buffer),
         HostError::LengthMismatch { buffer } => length_mismatch(module, *buffer),
-        HostError::WorkspaceTooShort { buffer, need } => workspace_too_short(*buffer, need),
+        HostError::OutOfBuffer { buffer } => out_of_buffer(module, *buffer),
+        HostError::WorkspaceTooShort { buffer, need } => workspace_too_short(module, *buffer, need),
         HostError::LaunchLimit { what, need, limit } => launch_limit(module, what, need, *limit),
     }
 }
@@ -52,18 +61,20 @@ pub fn code(error: &HostError) -> Code {
         HostError::LengthMismatch { .. } | HostError::WorkspaceTooShort { .. } => {
             Code::LengthMismatch
         }
+        HostError::OutOfBuffer { .. } => Code::UnsupportedStride,
         HostError::LaunchLimit { .. } => Code::LaunchLimit,
     }
 }
 
-fn workspace_too_short(buffer: BufferId, need: &HostExpr) -> Vec<Piece> {
+fn workspace_too_short(module: &Module, buffer: BufferId, need: &HostExpr) -> Vec<Piece> {
+    let elem_bytes = HostExpr::Const(elem_bytes(module, buffer));
     vec![
         text("the workspace has ".to_string()),
         Piece::Length(buffer),
         text(" elements but needs ".to_string()),
         Piece::Value(need.clone()),
         text(" (".to_string()),
-        Piece::Value(HostExpr::product([need.clone(), HostExpr::Const(4)])),
+        Piece::Value(HostExpr::product([need.clone(), elem_bytes])),
         text(" bytes)".to_string()),
     ]
 }
@@ -71,7 +82,8 @@ fn workspace_too_short(buffer: BufferId, need: &HostExpr) -> Vec<Piece> {
 fn size_overflow(module: &Module, buffer: BufferId) -> Vec<Piece> {
     let mut pieces = vec![text(format!("{} is too large: ", buffer_name(module, buffer)))];
     pieces.extend(extents_of(module, buffer));
-    pieces.push(text(" elements of 4 bytes, limit 9223372036854775807 bytes".to_string()));
+    let elem_bytes = elem_bytes(module, buffer);
+    pieces.push(text(format!(" elements of {elem_bytes} bytes, limit 9223372036854775807 bytes")));
     pieces
 }
 
@@ -97,6 +109,29 @@ fn length_mismatch(module: &Module, buffer: BufferId) -> Vec<Piece> {
                 dims.iter().map(|label| HostExpr::Extent(*label)).collect(),
             )));
         }
+    }
+    pieces
+}
+
+/// Both ends that are reached, and all that they follow from: operand `A` reaches elements -5 to 9
+/// but its buffer has 20: the view begins at 3 and has stride -4 along `i` = 3, ...
+fn out_of_buffer(module: &Module, buffer: BufferId) -> Vec<Piece> {
+    let mut pieces = vec![
+        text(format!("{} reaches elements ", buffer_name(module, buffer))),
+        Piece::Lowest(buffer),
+        text(" to ".to_string()),
+        Piece::Highest(buffer),
+        text(" but its buffer has ".to_string()),
+        Piece::Length(buffer),
+        text(": the view begins at ".to_string()),
+        Piece::First(buffer),
+    ];
+    for (dim, label) in dims_of(module, buffer).iter().enumerate() {
+        let opening = if dim == 0 { " and has" } else { "," };
+        pieces.push(text(format!("{opening} stride ")));
+        pieces.push(Piece::Stride(buffer, dim));
+        pieces.push(text(format!(" along {} = ", label_name(module, *label))));
+        pieces.push(Piece::Value(HostExpr::Extent(*label)));
     }
     pieces
 }
@@ -152,10 +187,15 @@ fn buffer_name(module: &Module, buffer: BufferId) -> String {
 fn named(buffer: &Buffer) -> String {
     match buffer.usage {
         BufferUse::Read => format!("operand `{}`", buffer.name),
-        BufferUse::Write => format!("output `{}`", buffer.name),
+        BufferUse::Write | BufferUse::Update => format!("output `{}`", buffer.name),
         BufferUse::Temp => format!("temporary `{}`", buffer.name),
         BufferUse::Workspace => "the workspace".to_string(),
     }
+}
+
+/// Bytes of an element of a buffer.
+fn elem_bytes(module: &Module, buffer: BufferId) -> u64 {
+    module.buffers.get(buffer.0).map_or(4, |buffer| buffer.dtype.size_bytes())
 }
 
 fn dims_of(module: &Module, buffer: BufferId) -> &[usize] {

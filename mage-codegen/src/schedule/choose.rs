@@ -2,7 +2,7 @@
 //! refuses what the options ask for, with the need and the limit.
 
 use mage_einsum::diagnostic::{Code, Diagnostic, Diagnostics};
-use mage_einsum::index::{self, Program, Role, Statement};
+use mage_einsum::index::{self, Layout, Program, Role, Statement};
 use mage_einsum::options::{Options, Tile};
 
 use super::choose_reduction::choose_reduction;
@@ -30,9 +30,11 @@ pub fn choose(program: &Program, options: &Options) -> Result<Schedule, Diagnost
     tile_has_use(&canonical, options)?;
     let mut launches = Vec::new();
     for (statement_idx, statement) in canonical.statements.iter().enumerate() {
-        launches.push(choose_launch(&canonical, statement_idx, statement, options, device)?);
+        let mut launch = choose_launch(&canonical, statement_idx, statement, options, device)?;
+        launch.reasons.extend(strides_reason(&canonical, statement));
+        launches.push(launch);
     }
-    let name = options.name.clone().unwrap_or_else(|| name(program, options.tile.as_ref()));
+    let name = options.name.clone().unwrap_or_else(|| name(program, options));
     Ok(Schedule { program: canonical, path, name, options: options.print(), device, launches })
 }
 
@@ -78,6 +80,24 @@ fn choose_launch(
             .or_else(|| choose_reduction(program, statement_idx, statement, device))
             .unwrap_or_else(|| per_output(statement_idx, &missing))),
     }
+}
+
+/// Strides that only the launch knows leave a preference open; the choice is the row-major one.
+fn strides_reason(program: &Program, statement: &Statement) -> Option<Reason> {
+    let mut names: Vec<String> = Vec::new();
+    for factor in statement.factors() {
+        let tensor = program.tensor(factor.tensor);
+        let name = format!("`{}`", tensor.name);
+        if tensor.layout == Layout::Strided && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then(|| Reason {
+        decision: format!("any strides of {}", names.join(", ")),
+        because: "the launch gives them; the last mode of each is taken for the contiguous one, \
+                  and where its stride is not 1 the result is right all the same"
+            .to_string(),
+    })
 }
 
 /// Points a diagnostic at the value of an option.

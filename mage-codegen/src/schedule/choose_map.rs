@@ -1,5 +1,7 @@
 //! Chooses what a thread owns of a tile.
 
+use mage_einsum::dtype::Dtype;
+
 use super::{Resources, ThreadMap};
 use crate::device::{Device, WARP_THREADS};
 
@@ -19,6 +21,8 @@ pub struct TileShape {
     pub sides: [u32; 2],
     /// Depth of a stage.
     pub contracted: u32,
+    /// The type of the stage's elements and of the accumulators.
+    pub dtype: Dtype,
 }
 
 /// The best map of `shape`, or what it would need and the limit, in words.
@@ -50,7 +54,9 @@ fn divisors(extent: u32) -> impl Iterator<Item = u32> {
 }
 
 fn map_of(shape: TileShape, elems: [u32; 2]) -> ThreadMap {
-    let quad_elems = elems.map(|count| if count.is_multiple_of(4) { 4 } else { 1 });
+    // An access has at most 16 bytes, so four f64 are no quad.
+    let in_quads = |count: u32| count.is_multiple_of(4) && shape.dtype.size_bytes() <= 4;
+    let quad_elems = elems.map(|count| if in_quads(count) { 4 } else { 1 });
     let places = [shape.sides[0] / elems[0], shape.sides[1] / elems[1]];
     let lanes = warp_shape(places).unwrap_or(places);
     ThreadMap {
@@ -78,7 +84,7 @@ fn fits(shape: TileShape, map: &ThreadMap, device: &Device) -> Result<(), String
     if threads > u64::from(limit) {
         return Err(format!("{threads} threads a block, limit {limit}"));
     }
-    let needed = Resources::registers(map, shape.sides, shape.contracted);
+    let needed = Resources::registers(map, shape.sides, shape.contracted, shape.dtype);
     let limit = (device.capability.sm_registers
         / map.block_threads().next_multiple_of(WARP_THREADS))
     .min(device.capability.thread_registers);

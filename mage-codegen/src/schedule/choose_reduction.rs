@@ -78,13 +78,14 @@ fn is_contiguous(access: &Access, mode: ModeId) -> bool {
     access.modes.split_last().is_some_and(|(last, others)| *last == mode && !others.contains(last))
 }
 
-/// Wide accesses need neighbours in memory, four at a time.
+/// Wide accesses need neighbours in memory, four at a time and no more than 16 bytes.
 fn kinds(program: &Program, statement: &Statement, lane_mode: ModeId) -> Vec<VariantKind> {
     let in_fours = match program.mode(lane_mode).extent {
         Extent::Fixed(extent) => extent.is_multiple_of(4),
         Extent::Runtime => true,
     };
-    if in_fours && strided(statement, lane_mode) == 0 {
+    let fit = program.accumulator().size_bytes() <= 4;
+    if fit && in_fours && strided(statement, lane_mode) == 0 {
         vec![VariantKind::Wide, VariantKind::Narrow]
     } else {
         vec![VariantKind::Narrow]

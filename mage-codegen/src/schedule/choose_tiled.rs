@@ -97,6 +97,11 @@ impl<'p> Groups<'p> {
         self.statement.factors()[position]
     }
 
+    /// Operands' elements of a sector.
+    fn sector_elems(&self) -> u32 {
+        SECTOR_BYTES / self.program.operand_dtype().size_bytes() as u32
+    }
+
     /// The others of a role, in the order of the program.
     fn outer(&self, role: Role, tiled: Option<ModeId>) -> Vec<ModeId> {
         let modes = self.statement.modes_of(role);
@@ -104,7 +109,7 @@ impl<'p> Groups<'p> {
     }
 
     fn shape(&self, options: &Options, device: &Device) -> Result<TileShape, String> {
-        let channels = self.batch.map_or(1, |mode| self.shrunk(mode, SECTOR_BYTES / 4));
+        let channels = self.batch.map_or(1, |mode| self.shrunk(mode, self.sector_elems()));
         let default = if channels > 1 { DEFAULT_CHANNELS_SIDE } else { DEFAULT_SIDE };
         let (left, right, depth) = match &options.tile {
             None => {
@@ -115,17 +120,21 @@ impl<'p> Groups<'p> {
             Some(Tile::Triple { m, n, k }) => (m.get(), n.get(), Some(k.get())),
         };
         let sides = if self.row_factor == 0 { [left, right] } else { [right, left] };
+        let elem_bytes = self.program.accumulator().size_bytes();
+        let least_bytes =
+            |depth: u64| 2 * elem_bytes * depth * (u64::from(sides[0]) + u64::from(sides[1]));
         let too_large = |elems: u64| elems > u64::from(device.capability.static_shared_bytes);
         if too_large(u64::from(sides[0]) + u64::from(sides[1])) {
-            let bytes = 8 * (u64::from(sides[0]) + u64::from(sides[1]));
+            let bytes = least_bytes(1);
             let limit = device.capability.static_shared_bytes;
             return Err(format!("at least {bytes} bytes of shared memory, limit {limit}"));
         }
-        let shape = |contracted| TileShape { channels, sides, contracted };
+        let dtype = self.program.accumulator();
+        let shape = |contracted| TileShape { channels, sides, contracted, dtype };
         match (self.contracted, depth) {
             (None, _) => Ok(shape(1)),
             (Some(_), Some(depth)) if too_large(u64::from(depth)) => {
-                let bytes = 8 * u64::from(depth) * (u64::from(sides[0]) + u64::from(sides[1]));
+                let bytes = least_bytes(u64::from(depth));
                 let limit = device.capability.static_shared_bytes;
                 Err(format!("at least {bytes} bytes of shared memory, limit {limit}"))
             }
@@ -196,6 +205,7 @@ impl<'p> Groups<'p> {
                 outer: self.outer(Role::Batch, self.batch),
             },
             threads,
+            dtype: shape.dtype,
             stages: self.stages(shape.contracted),
             min_blocks: 1,
             variants,
@@ -285,8 +295,12 @@ impl<'p> Groups<'p> {
         if load_elems == [1, 1] && store_elems == 1 { vec![narrow] } else { vec![wide, narrow] }
     }
 
-    /// Whether the contiguous mode's extent can be a multiple of four.
+    /// Whether four elements fit an access and the contiguous mode's extent can be a multiple of
+    /// four.
     fn may_be_wide(&self, access: &Access) -> bool {
+        if self.program.tensor(access.tensor).dtype.size_bytes() > 4 {
+            return false;
+        }
         let Some(mode) = contiguous_mode(access) else {
             return false;
         };
@@ -337,7 +351,7 @@ fn reasons(groups: &Groups, tiled: &Tiled, options: &Options, device: &Device) -
             tiled.threads.thread_elems(0),
             tiled.threads.thread_elems(1),
             tiled.stages,
-            tiled.stage_elems() * 4,
+            tiled.stage_bytes(),
         ),
     ));
     reasons.push(reason(
@@ -356,7 +370,7 @@ fn reasons(groups: &Groups, tiled: &Tiled, options: &Options, device: &Device) -
             format!(
                 "`{}` is contiguous and in every operand: {} of them are a {SECTOR_BYTES}-byte sector",
                 name(mode),
-                SECTOR_BYTES / 4
+                groups.sector_elems()
             ),
         ));
     }

@@ -39,6 +39,7 @@ pub fn choose_transpose(
         store: side(store),
         tile,
         row_elems: tile + 1,
+        dtype: program.accumulator(),
         block_threads: BLOCK_THREADS,
         outer: outer.copied().collect(),
     };

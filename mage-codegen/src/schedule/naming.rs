@@ -1,13 +1,15 @@
 //! The name of a schedule that the user gave none: from the labels and the tile, so that two
 //! specifications in one program do not share a kernel's entry name.
 
-use mage_einsum::index::{Extent, ModeId, Program};
-use mage_einsum::options::Tile;
+use mage_einsum::dtype::Dtype;
+use mage_einsum::index::{Extent, Layout, ModeId, Program};
+use mage_einsum::options::{Options, Tile};
 
-/// A snake-case Rust identifier such as `einsum_ik_kj_ij_k8_tile64`, with the fixed extents.
+/// A snake-case Rust identifier such as `einsum_ik_kj_ij_k8_f16_tile64`, with the fixed extents,
+/// the element types other than f32, and `strided` where strides are given at the launch.
 /// Capitals, long labels and tensors' names are told apart by a hash of the notation, because
 /// entry names are global to a program.
-pub fn name(program: &Program, tile: Option<&Tile>) -> String {
+pub fn name(program: &Program, options: &Options) -> String {
     let joined = |modes: &[ModeId]| {
         let labels: Vec<&str> = modes.iter().map(|id| program.mode(*id).name.as_str()).collect();
         let separator = if labels.iter().all(|label| label.len() == 1) { "" } else { "_" };
@@ -29,7 +31,21 @@ pub fn name(program: &Program, tile: Option<&Tile>) -> String {
             name = format!("{name}_{}{extent}", mode.name.to_ascii_lowercase());
         }
     }
-    match tile {
+    let (dtype, out) = (options.dtype, options.out.unwrap_or(options.dtype));
+    if dtype != Dtype::F32 {
+        name = format!("{name}_{dtype}");
+    }
+    if out != dtype {
+        name = format!("{name}_to_{out}");
+    }
+    if options.accumulate {
+        name.push_str("_added");
+    }
+    match options.strides {
+        Layout::RowMajor => {}
+        Layout::Strided => name.push_str("_strided"),
+    }
+    match &options.tile {
         None => format!("einsum_{name}"),
         Some(Tile::Square(side)) => format!("einsum_{name}_tile{side}"),
         Some(Tile::Triple { m, n, k }) => format!("einsum_{name}_tile{m}x{n}x{k}"),

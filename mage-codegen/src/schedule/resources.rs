@@ -1,5 +1,7 @@
 //! What a block of a tiled schedule takes of a multiprocessor.
 
+use mage_einsum::dtype::Dtype;
+
 use super::{ThreadMap, Tiled};
 use crate::device::{Device, Residency, WARP_THREADS};
 
@@ -9,9 +11,9 @@ use crate::device::{Device, Residency, WARP_THREADS};
 const ADDRESS_REGISTERS: u32 = 28;
 
 /// More of them where the lanes do not form warps, because then the accesses of a stage do not
-/// divide evenly either and each has a position of its own. Measured: a tile of 48x20x6 spilled
-/// 48 bytes at 80 registers without it.
-const RAGGED_REGISTERS: u32 = 32;
+/// divide evenly either and each has a position of its own. Measured for a tile of 48x20x6: 48
+/// bytes spilled at 80 registers, 132 bytes at 96 where accesses are one-wide.
+const RAGGED_REGISTERS: u32 = 56;
 
 /// A block's share of a multiprocessor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +32,8 @@ impl Resources {
     /// The resources of `tiled` on `device`.
     pub fn of(tiled: &Tiled, device: &Device) -> Resources {
         let sides = [tiled.row.tile, tiled.col.tile];
-        let registers = Resources::registers(&tiled.threads, sides, tiled.contracted.tile);
+        let depth = tiled.contracted.tile;
+        let registers = Resources::registers(&tiled.threads, sides, depth, tiled.dtype);
         let threads = tiled.threads.block_threads();
         let shared_bytes = tiled.shared_bytes();
         let residency = device.capability.residency(threads, registers, shared_bytes);
@@ -39,11 +42,13 @@ impl Resources {
 
     /// An estimate of the registers a thread needs: accumulators, both fragments, the staged
     /// elements of the next stage and addresses.
-    pub fn registers(map: &ThreadMap, sides: [u32; 2], contracted_tile: u32) -> u32 {
+    pub fn registers(map: &ThreadMap, sides: [u32; 2], contracted_tile: u32, dtype: Dtype) -> u32 {
         let [rows, cols] = [0, 1].map(|direction| map.thread_elems(direction));
         let staged: u32 = sides.iter().map(|side| staged_elems(map, *side, contracted_tile)).sum();
         let ragged = if map.warp_lanes() == WARP_THREADS { 0 } else { RAGGED_REGISTERS };
-        rows * cols + rows + cols + staged + ADDRESS_REGISTERS + ragged
+        // A register has 32 bits.
+        let words = u32::from(dtype == Dtype::F64) + 1;
+        (rows * cols + rows + cols + staged) * words + ADDRESS_REGISTERS + ragged
     }
 }
 

@@ -1,6 +1,7 @@
 //! The tiled contraction: the fields of a mapping in which a block owns a tile of rows, columns
 //! and (where a batch mode is contiguous) channels, and walks the contracted modes in stages.
 
+use mage_einsum::dtype::Dtype;
 use mage_einsum::index::ModeId;
 
 use super::ThreadMap;
@@ -18,6 +19,8 @@ pub struct Tiled {
     pub batch: BatchTile,
     /// What a thread owns of the tile.
     pub threads: ThreadMap,
+    /// The type of the stage's elements, of the fragments and the accumulators.
+    pub dtype: Dtype,
     /// Stages in shared memory: two, or one where there is only one step to take.
     pub stages: u32,
     /// Blocks a multiprocessor that registers are kept for.
@@ -125,6 +128,21 @@ pub struct Variant {
 }
 
 impl VariantKind {
+    /// One sentence on the accesses to operands of `dtype`.
+    pub fn accesses(self, dtype: Dtype) -> String {
+        let bytes = dtype.size_bytes();
+        match self {
+            VariantKind::Wide => format!(
+                "Accesses of {wide} bytes, for contiguous extents that are multiples of 4 in \
+                 buffers aligned to {wide} bytes.",
+                wide = 4 * bytes
+            ),
+            VariantKind::Narrow => {
+                format!("Accesses of {bytes} bytes, for any extents and alignment.")
+            }
+        }
+    }
+
     /// The suffix of the kernel's name.
     pub fn name(self) -> &'static str {
         match self {
@@ -145,8 +163,13 @@ impl Tiled {
         self.sides().iter().map(|side| side.staging.channel_elems * self.batch.tile).sum()
     }
 
+    /// Bytes of one stage.
+    pub fn stage_bytes(&self) -> u32 {
+        self.stage_elems() * self.dtype.size_bytes() as u32
+    }
+
     /// Bytes of shared memory of a block.
     pub fn shared_bytes(&self) -> u32 {
-        self.stages * self.stage_elems() * 4
+        self.stages * self.stage_bytes()
     }
 }

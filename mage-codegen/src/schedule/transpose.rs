@@ -1,6 +1,7 @@
 //! The types of a transpose: a permutation in which the contiguous mode changes, so that a tile has
 //! to go through shared memory for both its loads and its stores to be coalesced.
 
+use mage_einsum::dtype::Dtype;
 use mage_einsum::index::ModeId;
 
 use super::Tail;
@@ -17,6 +18,8 @@ pub struct Transpose {
     /// Elements from one row of the tile to the next in shared memory: the tile and a pad, which
     /// puts the elements of a column into different banks.
     pub row_elems: u32,
+    /// The type of its elements.
+    pub dtype: Dtype,
     /// Threads of a block.
     pub block_threads: u32,
     /// The other modes, which the grid walks one by one, in the order of the output.
@@ -40,6 +43,6 @@ impl Transpose {
 
     /// Bytes of shared memory of a block.
     pub fn shared_bytes(&self) -> u32 {
-        self.tile * self.row_elems * 4
+        self.tile * self.row_elems * self.dtype.size_bytes() as u32
     }
 }

@@ -88,6 +88,7 @@ fn expressions_have_the_parentheses_they_need() {
         (sum.clone().widen().narrow(), "(a + b) as usize as u32"),
         (minimum.clone(), "if a < 4 { a } else { 4 }"),
         (minimum.plus(b.clone()), "(if a < 4 { a } else { 4 }) + b"),
+        (sum.clone().saturating_minus(c.clone()).times(n(2)), "u32::saturating_sub(a + b, c) * 2"),
         (Expr::named("I_TILE", 64).plus(Expr::Thread), "I_TILE + thread::threadIdx_x()"),
     ];
     for (value, wanted) in cases {

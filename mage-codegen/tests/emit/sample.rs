@@ -4,7 +4,7 @@ use mage_codegen::kernel::{
     HostExpr, HostStep, Kernel, Module, RegArray, SharedArray, Stmt, Ty, Var,
 };
 use mage_codegen::pipeline;
-use mage_einsum::index::Dtype;
+use mage_einsum::dtype::Dtype;
 use mage_einsum::spec;
 
 /// `ik,kj->ij` in tiles, with a wide and a narrow variant.

@@ -2,11 +2,12 @@
 
 use mage_codegen::emulate::{Arguments, Failure, Input, Run, run};
 use mage_codegen::kernel::{
-    Buffer, BufferId, BufferUse, Expr, HostExpr, HostStep, Kernel, Label, Module, Param, Place,
-    Pred, Provenance, Reg, RegArray, RegId, SharedArray, SharedId, Space, Stmt, Ty, Value, Var,
-    VarId, Width,
+    Buffer, BufferId, BufferUse, Expr, HostExpr, HostStep, Kernel, Label, Module, Param,
+    ParamValue, Place, Pred, Provenance, Reg, RegArray, RegId, SharedArray, SharedId, Space, Stmt,
+    Ty, Value, Var, VarId, Width,
 };
-use mage_einsum::index::{Dtype, Extent};
+use mage_einsum::dtype::Dtype;
+use mage_einsum::index::{Extent, Layout};
 
 /// A kernel under construction.
 pub struct Builder {
@@ -46,7 +47,9 @@ impl Builder {
     /// A parameter that is the extent of a label.
     pub fn extent(&mut self, name: &str, label: usize) -> Expr {
         let var = self.var(name);
-        self.kernel.params.push(Param { var, value: HostExpr::Extent(label) });
+        self.kernel
+            .params
+            .push(Param { var, value: ParamValue::Unsigned(HostExpr::Extent(label)) });
         Expr::Var(var)
     }
 
@@ -152,6 +155,7 @@ pub fn module(labels: &[&str], tensors: &[&[usize]], blocks: HostExpr, kernel: K
                 ident: tensor_name(position, last),
                 dims: dims.to_vec(),
                 dtype: Dtype::F32,
+                layout: Layout::RowMajor,
                 usage: if position == last { BufferUse::Write } else { BufferUse::Read },
             })
             .collect(),
@@ -169,13 +173,15 @@ fn tensor_name(position: usize, last: usize) -> String {
 pub fn run_aligned(
     module: &Module,
     extents: &[u64],
-    inputs: &[Vec<f32>],
+    inputs: &[Vec<f64>],
     output_len: usize,
 ) -> Result<Run, Failure> {
-    let inputs: Vec<Input> = inputs.iter().map(|data| Input { data, byte_alignment: 16 }).collect();
+    let inputs: Vec<Input> =
+        inputs.iter().map(|data| Input { data, view: None, byte_alignment: 16 }).collect();
     let arguments = Arguments {
         extents,
         inputs: &inputs,
+        output_before: &[],
         output_len,
         output_byte_alignment: 16,
         workspace_len: None,

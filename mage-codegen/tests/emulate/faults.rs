@@ -3,7 +3,7 @@
 mod planted;
 
 use mage_codegen::emulate::{Arguments, Failure, Input, Trap, run};
-use mage_codegen::kernel::{HostExpr, Module, Param, Stmt, VarId};
+use mage_codegen::kernel::{HostExpr, Module, Param, ParamValue, Stmt, VarId};
 
 use crate::build::{global, load_four, n, run_aligned, store_when};
 use crate::kernels::{Tiles, copy, matmul, transpose};
@@ -11,10 +11,11 @@ use planted::{probe, r, thread};
 
 fn trap_of(module: &Module, byte_alignment: u64) -> Result<Trap, String> {
     let data = vec![1.0; 64];
-    let inputs = [Input { data: &data, byte_alignment }];
+    let inputs = [Input { data: &data, view: None, byte_alignment }];
     let arguments = Arguments {
         extents: &[64],
         inputs: &inputs,
+        output_before: &[],
         output_len: 64,
         output_byte_alignment: byte_alignment,
         workspace_len: None,
@@ -65,7 +66,7 @@ fn kernels_and_launches_are_checked() {
     assert_eq!(trap.to_string(), "kernel `test`, block 0: 2048 threads a block, limit 1 to 1024");
 
     let mut module = probe(vec![]);
-    let value = HostExpr::Const(1 << 32);
+    let value = ParamValue::Unsigned(HostExpr::Const(1 << 32));
     module.kernels[0].params.push(Param { var: VarId(0), value });
     let trap = trap_of(&module, 16).unwrap();
     assert_eq!(trap.message, "the parameter `x` is 4294967296, which does not fit u32");

@@ -5,5 +5,6 @@ mod kernels;
 mod values;
 mod faults;
 mod host;
+mod strided;
 mod counts;
 mod verify;

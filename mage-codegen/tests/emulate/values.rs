@@ -4,8 +4,8 @@ use crate::build::run_aligned;
 use crate::kernels::{Tiles, copy, matmul, transpose};
 
 /// Small integers, so that sums are exact in any order.
-fn numbers(len: usize) -> Vec<f32> {
-    (0..len).map(|position| (position * 7 % 11) as f32 - 5.0).collect()
+fn numbers(len: usize) -> Vec<f64> {
+    (0..len).map(|position| (position * 7 % 11) as f64 - 5.0).collect()
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn multiplies_matrices() {
         let run = run_aligned(&matmul(tiles), &extents, &[a.clone(), b.clone()], i * j).unwrap();
         for row in 0..i {
             for col in 0..j {
-                let expected: f32 = (0..k).map(|at| a[row * k + at] * b[at * j + col]).sum();
+                let expected: f64 = (0..k).map(|at| a[row * k + at] * b[at * j + col]).sum();
                 assert_eq!(run.output[row * j + col], expected, "{row} {col}");
             }
         }

@@ -1,8 +1,8 @@
 //! `kernel::verify` accepts correct modules and says why it refuses the others.
 
 use mage_codegen::kernel::{
-    Arm, BinOp, Expr, HostExpr, HostPred, HostStep, Module, Place, RegId, SharedId, Space, Stmt,
-    Ty, VarId, Width, verify,
+    Arm, BinOp, Expr, HostExpr, HostPred, HostStep, Module, ParamValue, Place, RegId, SharedId,
+    Space, Stmt, Ty, VarId, Width, verify,
 };
 
 use crate::build::{
@@ -130,7 +130,10 @@ fn refuses_modules() {
     assert!(spoilt(|m| m.kernels[0].block_threads = 0).contains("limit 1 to 1024"));
     assert!(spoilt(|m| m.kernels[0].block_threads = 1025).contains("limit 1 to 1024"));
     assert!(spoilt(|m| m.kernels[0].vars[1].name = "one".into()).contains("named `one`"));
-    assert!(spoilt(|m| m.kernels[0].params[0].value = HostExpr::Extent(1)).contains("label 1"));
+    assert!(
+        spoilt(|m| m.kernels[0].params[0].value = ParamValue::Unsigned(HostExpr::Extent(1)))
+            .contains("label 1")
+    );
     assert!(spoilt(|m| m.buffers[0].dims = vec![3]).contains("buffer `A`: label 3"));
     assert!(
         spoilt(|m| m.host.push(HostStep::Select(vec![]))).contains("host: a select has no arms")

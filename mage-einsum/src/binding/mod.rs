@@ -35,6 +35,14 @@ impl Extents {
         shapes::bind(program, shapes)
     }
 
+    /// Checks the shape of an array that is to hold the output.
+    ///
+    /// # Errors
+    /// `RankMismatch`, or `ExtentMismatch` for each label that differs.
+    pub fn output_fits(&self, program: &Program, shape: &[usize]) -> Result<(), Diagnostics> {
+        shapes::output_fits(program, self, shape)
+    }
+
     /// The extent of `label`, if the program has it.
     pub fn get(&self, label: &str) -> Option<u64> {
         self.by_label.get(label).copied()

@@ -2,7 +2,7 @@
 
 use super::bind::{Bindings, Origin};
 use super::{Extents, sizes};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::index::{Program, TensorId, TensorKind, labels_of, ranks_fit};
 
 /// Binds every label of `program` from the inputs' `shapes`.
@@ -33,4 +33,38 @@ pub(super) fn bind(program: &Program, shapes: &[&[usize]]) -> Result<Extents, Di
         return sizes::checked(program, bindings.finish());
     }
     Err(Diagnostics(bindings.mistakes.into_values().collect()))
+}
+
+/// Checks `shape` against the output's labels.
+pub(super) fn output_fits(
+    program: &Program,
+    extents: &Extents,
+    shape: &[usize],
+) -> Result<(), Diagnostics> {
+    let outputs = program.tensors_of(TensorKind::Output);
+    let labels: Vec<&str> = outputs.flat_map(|(output, _)| labels_of(program, output)).collect();
+    if labels.len() != shape.len() {
+        let (n_labels, rank) = (labels.len(), shape.len());
+        let message = format!("the output has {n_labels} labels but its array has rank {rank}");
+        let mistake = Diagnostic::new(Code::RankMismatch, message).place("the output");
+        return Err(mistake.help("give the output an array with one dimension a label").into());
+    }
+    let mistakes: Vec<Diagnostic> = labels
+        .into_iter()
+        .zip(shape)
+        .enumerate()
+        .filter_map(|(dim, (label, found))| {
+            let extent = extents.get(label)?;
+            (extent != *found as u64).then(|| {
+                let message = format!(
+                    "label `{label}` is {extent} in the operands but {found} in the output"
+                );
+                let mistake = Diagnostic::new(Code::ExtentMismatch, message);
+                mistake
+                    .place(format!("the output, label {dim}"))
+                    .help(format!("give label `{label}` one extent everywhere"))
+            })
+        })
+        .collect();
+    if mistakes.is_empty() { Ok(()) } else { Err(Diagnostics(mistakes)) }
 }

@@ -64,6 +64,6 @@ codes! {
     "M0034" LengthMismatch "A buffer whose length is not the product of its extents."
     "M0035" SizeOverflow "An extent of 2^32 or more, or a product of extents that does not fit."
     "M0036" LaunchLimit "A launch that needs more blocks, threads or memory than the device has."
-    "M0037" UnsupportedStride "A stride that the kernel does not take."
+    "M0037" UnsupportedStride "Strides that the kernel does not take, or that lead out of the buffer."
     "M0038" IndexOutOfRange "A value of an index operand outside the mode it indexes."
 }

@@ -174,8 +174,10 @@ right: \"ik,kj->ij\", tile = (64, 64, 16)
 ";
 
 const DTYPE_UNSUPPORTED: &str = "\
-There are no kernels for this element type. Nothing is promoted, so the operands must be held in a
-type that has them.
+There are kernels for f16, bf16, f32 and f64. All operands have one type, `dtype`, and nothing is
+promoted. Sums of f16 and bf16 are accumulated in f32 and rounded once to the output, which has the
+operands' type unless `out = f32` keeps what was accumulated. Another output type would lose bits,
+or have more than there are to hold.
 
 wrong: \"ik,kj->ij\", dtype = i64
 right: \"ik,kj->ij\", dtype = f32
@@ -242,7 +244,11 @@ that there are fewer blocks, or split the contraction along an outer mode.
 
 const UNSUPPORTED_STRIDE: &str = "\
 The kernel was made for operands that lie otherwise in memory than the one given: by default they
-are row-major and contiguous. Copy the operand to a contiguous one first.
+are row-major and contiguous. With `strides = runtime` a kernel takes any strides, zero and negative
+ones too, and the element where the view begins. Then every element of the view must lie in its
+buffer: for each dimension the last position, extent - 1, times the stride is added to the first
+element, the negative ones for the lowest element that is reached, the others for the highest. A
+reversed view begins at the last element of its buffer. A view without elements reaches none.
 ";
 
 const INDEX_OUT_OF_RANGE: &str = "\

@@ -5,8 +5,8 @@ use super::ranks::ranks_fit;
 use super::roles::roles;
 use super::tied::unequal_extents;
 use super::{
-    Access, Expr, Extent, Mode, ModeId, Part, Program, SameExtent, Statement, Tensor, TensorId,
-    TensorKind,
+    Access, Expr, Extent, Layout, Mode, ModeId, Part, Program, SameExtent, Statement, Tensor,
+    TensorId, TensorKind,
 };
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Source, Span};
 use crate::notation::{self, Form, Label, Notation};
@@ -32,7 +32,12 @@ pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnost
     known_extents(&modes, options)?;
     let tensor = |access: &notation::Access, kind: TensorKind| -> Result<Tensor, Diagnostics> {
         let dims = mode_ids(&access.labels, &modes)?;
-        Ok(Tensor { name: access.tensor.name.clone(), kind, dtype: options.dtype, dims })
+        let (dtype, layout) = match kind {
+            TensorKind::Input => (options.dtype, options.strides),
+            TensorKind::Temp => (options.dtype.accumulator(), Layout::RowMajor),
+            TensorKind::Output => (options.out.unwrap_or(options.dtype), Layout::RowMajor),
+        };
+        Ok(Tensor { name: access.tensor.name.clone(), kind, dtype, layout, dims })
     };
     let mut tensors = Vec::new();
     let mut same_extents = Vec::new();
@@ -47,7 +52,9 @@ pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnost
     tensors.push(output);
     let roles = roles(&target, &factors.iter().collect::<Vec<_>>());
     let reduced = mode_ids(&statement.reduced, &modes)?;
-    let statements = vec![Statement { target, reduced, value: Expr::product(factors), roles }];
+    let value = Expr::product(factors);
+    let accumulates = options.accumulate;
+    let statements = vec![Statement { target, accumulates, reduced, value, roles }];
     let program =
         Program { notation: notation.text.clone(), modes, tensors, statements, same_extents };
     if let Some(ranks) = &options.ranks {

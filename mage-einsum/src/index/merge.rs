@@ -1,8 +1,8 @@
 //! Modes that always stand side by side become one: in `abk,kcd->abcd` the pairs `ab` and `cd`
 //! are each one mode of a matmul. It holds for row-major tensors, whose adjacent dimensions are
-//! one dimension of the product of their extents.
+//! one dimension of the product of their extents; modes of a strided tensor stay apart.
 
-use super::{Access, Expr, Extent, Mode, ModeId, Program, Statement};
+use super::{Access, Expr, Extent, Layout, Mode, ModeId, Program, Statement};
 
 /// The same contraction over as few modes as its accesses allow.
 pub fn merge(program: &Program) -> Program {
@@ -36,7 +36,10 @@ fn is_mergeable(program: &Program, accesses: &[&Access], outer: ModeId, inner: M
         };
         match (stands(outer).as_slice(), stands(inner).as_slice()) {
             ([], []) => true,
-            ([outer_dim], [inner_dim]) => outer_dim + 1 == *inner_dim,
+            ([outer_dim], [inner_dim]) => {
+                let layout = program.tensor(access.tensor).layout;
+                outer_dim + 1 == *inner_dim && layout == Layout::RowMajor
+            }
             (_, _) => false,
         }
     };

@@ -17,7 +17,7 @@ pub use merge::merge;
 pub use path::{Count, Order, PathReport, PathStep, pairs};
 pub use print::{print, print_line, print_statement};
 pub use program::{
-    Access, Dtype, Expr, Extent, Mode, ModeId, Part, Program, Role, SameExtent, Statement, Tensor,
+    Access, Expr, Extent, Layout, Mode, ModeId, Part, Program, Role, SameExtent, Statement, Tensor,
     TensorId, TensorKind,
 };
 pub(crate) use ranks::{labels_of, ranks_fit};

@@ -1,7 +1,7 @@
-//! The index IR as text: the statement, which the index form's parser reads back, and a table of
-//! its modes.
+//! The index IR as text: the statement, which the index form's parser reads back, a table of its
+//! modes, and which tensors are strided.
 
-use super::{Access, Extent, ModeId, Program, Role, Statement};
+use super::{Access, Extent, Layout, ModeId, Program, Role, Statement};
 
 /// Prints each statement and below it, for each of its modes, the role, the extent and the
 /// dimensions it stands in (`A.1` is dimension 1 of `A`).
@@ -23,7 +23,16 @@ pub fn print(program: &Program) -> String {
         }
         format!("{}\n\n{}", print_line(program, statement), table(&rows))
     };
-    program.statements.iter().map(block).collect::<Vec<_>>().join("\n")
+    let mut blocks: Vec<String> = program.statements.iter().map(block).collect();
+    blocks.extend(strided(program));
+    blocks.join("\n")
+}
+
+/// Names the tensors whose strides are not known here.
+fn strided(program: &Program) -> Option<String> {
+    let tensors = program.tensors.iter().filter(|tensor| tensor.layout == Layout::Strided);
+    let names: Vec<&str> = tensors.map(|tensor| tensor.name.as_str()).collect();
+    (!names.is_empty()).then(|| format!("strides given at the launch: {}\n", names.join(", ")))
 }
 
 /// Prints only the statements, `out[i,j] = sum(k) A[i,k] * B[k,j]`.
@@ -40,7 +49,8 @@ pub fn print_line(program: &Program, statement: &Statement) -> String {
         [] => String::new(),
         reduced => format!("sum({}) ", names(program, reduced)),
     };
-    format!("{} = {sum}{}", access(program, &statement.target), factors.join(" * "))
+    let sign = if statement.accumulates { "+=" } else { "=" };
+    format!("{} {sign} {sum}{}", access(program, &statement.target), factors.join(" * "))
 }
 
 fn access(program: &Program, access: &Access) -> String {

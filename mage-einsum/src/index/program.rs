@@ -1,6 +1,8 @@
 //! The types of the index IR. A classic einsum is one statement whose value is a product of
 //! accesses and whose labels that are not in the output are reduced by a sum.
 
+use crate::dtype::Dtype;
+
 /// Position of a mode in [`Program::modes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModeId(pub usize);
@@ -55,13 +57,6 @@ pub enum Extent {
     Runtime,
 }
 
-/// The element type of a tensor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dtype {
-    /// IEEE 754 binary32.
-    F32,
-}
-
 /// What a tensor is to the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorKind {
@@ -73,7 +68,16 @@ pub enum TensorKind {
     Output,
 }
 
-/// An array that the program reads or writes, row-major unless the caller says otherwise.
+/// How the elements of a tensor lie in its buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Contiguous, the last dimension fastest.
+    RowMajor,
+    /// Under any strides, zero and negative ones too, which each launch gives.
+    Strided,
+}
+
+/// An array that the program reads or writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor {
     /// `A`, `B`, ... and `out` for a classic einsum; the user's names in the index form.
@@ -82,6 +86,8 @@ pub struct Tensor {
     pub kind: TensorKind,
     /// Element type.
     pub dtype: Dtype,
+    /// How its elements lie; only an input can be strided.
+    pub layout: Layout,
     /// For each dimension, the mode that gives its extent (the first access decides). A merged
     /// program has merged dimensions. A diagonal repeats a mode.
     pub dims: Vec<ModeId>,
@@ -105,11 +111,13 @@ pub enum Expr {
     Product(Vec<Expr>),
 }
 
-/// `target = sum(reduced) value`. The sum is absent when `reduced` is empty.
+/// `target = sum(reduced) value`, or `target += ..`. The sum is absent when `reduced` is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     /// What is written, each element once.
     pub target: Access,
+    /// Whether the value is added to what the target holds; of an output only.
+    pub accumulates: bool,
     /// The summed modes, outermost first.
     pub reduced: Vec<ModeId>,
     /// The summand.
@@ -155,6 +163,23 @@ impl Program {
     /// The tensor `id`.
     pub fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.0]
+    }
+
+    /// The type that sums are accumulated in.
+    pub fn accumulator(&self) -> Dtype {
+        self.tensors.last().map_or(Dtype::F32, |output| output.dtype.accumulator())
+    }
+
+    /// The type of the operands; the accumulator's where there are none.
+    pub fn operand_dtype(&self) -> Dtype {
+        self.tensors_of(TensorKind::Input)
+            .next()
+            .map_or(self.accumulator(), |(_, input)| input.dtype)
+    }
+
+    /// Whether the output's elements are read before they are written.
+    pub fn accumulates(&self) -> bool {
+        self.statements.iter().any(|statement| statement.accumulates)
     }
 
     /// Tensors of one kind, in order.
@@ -210,14 +235,5 @@ impl Extent {
             (Extent::Runtime, Extent::Fixed(_) | Extent::Runtime)
             | (Extent::Fixed(_), Extent::Runtime) => Extent::Runtime,
         })
-    }
-}
-
-impl Dtype {
-    /// Bytes of one element.
-    pub fn size_bytes(self) -> u64 {
-        match self {
-            Dtype::F32 => 4,
-        }
     }
 }

@@ -2,7 +2,9 @@
 //! ours, never of the user.
 
 use super::roles::roles;
-use super::{Access, Expr, Extent, ModeId, Program, Statement, TensorId, TensorKind};
+use super::{
+    Access, Expr, Extent, Layout, ModeId, Program, Statement, Tensor, TensorId, TensorKind,
+};
 
 /// Checks that `program` keeps what its types promise.
 ///
@@ -62,6 +64,14 @@ fn tensors(program: &Program) -> Result<(), String> {
     holds(program.tensors.is_sorted_by_key(|tensor| order(tensor.kind)), || {
         "tensors are not in the order inputs, temporaries, outputs".to_owned()
     })?;
+    let is_strided = |tensor: &&Tensor| tensor.layout == Layout::Strided;
+    let stray = program.tensors.iter().filter(is_strided).find(|tensor| {
+        let is_merged = |mode: &ModeId| program.mode(*mode).parts.len() > 1;
+        tensor.kind != TensorKind::Input || tensor.dims.iter().any(is_merged)
+    });
+    holds(stray.is_none(), || {
+        format!("{stray:?} is strided: it is no input, or modes are merged")
+    })?;
     program.tensors.iter().try_for_each(|tensor| {
         in_range(program, &tensor.dims).map_err(|why| format!("tensor `{}`: {why}", tensor.name))
     })
@@ -93,6 +103,8 @@ fn statement(program: &Program, statement: &Statement, written: &[TensorId]) -> 
 
     let is_input = |tensor: TensorId| program.tensor(tensor).kind == TensorKind::Input;
     holds(!is_input(target.tensor), || "writes an input".to_owned())?;
+    let is_output = program.tensor(target.tensor).kind == TensorKind::Output;
+    holds(is_output || !statement.accumulates, || "adds to what is no output".to_owned())?;
     holds(!written.contains(&target.tensor), || "writes a tensor a second time".to_owned())?;
     holds(program.tensor(target.tensor).dims == target.modes, || {
         "the output's dimensions are not the target's modes".to_owned()

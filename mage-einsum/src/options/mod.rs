@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use crate::diagnostic::Span;
-use crate::index::Dtype;
+use crate::dtype::Dtype;
+use crate::index::Layout;
 
 pub use parse::parse;
 
@@ -26,6 +27,12 @@ pub struct Options {
     pub device: Option<String>,
     /// The element type of the operands.
     pub dtype: Dtype,
+    /// The element type of the output; that of the operands where it is absent.
+    pub out: Option<Dtype>,
+    /// Whether the result is added to what the output holds.
+    pub accumulate: bool,
+    /// How every operand lies in its buffer; the output is row-major.
+    pub strides: Layout,
     /// The rank of each operand, from which follows what `...` stands for.
     pub ranks: Option<Vec<usize>>,
     /// The order in which operands are contracted: pairs of positions in the list of those that
@@ -60,6 +67,9 @@ impl Default for Options {
             extents: BTreeMap::new(),
             device: None,
             dtype: Dtype::F32,
+            out: None,
+            accumulate: false,
+            strides: Layout::RowMajor,
             ranks: None,
             path: None,
             spans: BTreeMap::new(),

@@ -5,9 +5,11 @@ use std::num::NonZeroU32;
 use super::raw::{self, Entry, Value, ValueKind};
 use super::{Options, Tile};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span};
-use crate::index::Dtype;
+use crate::dtype::Dtype;
+use crate::index::Layout;
 
-const KEYS: [&str; 7] = ["tile", "name", "extents", "device", "dtype", "ranks", "path"];
+const KEYS: [&str; 10] =
+    ["tile", "name", "extents", "device", "dtype", "out", "accumulate", "strides", "ranks", "path"];
 
 /// Words that Rust keeps for itself, strict and reserved, edition 2024 (The Rust Reference,
 /// Keywords).
@@ -37,6 +39,7 @@ pub fn parse(text: &str) -> Result<Options, Diagnostics> {
             Err(mistake) => mistakes.push(placed(mistake, entry)),
         }
     }
+    mistakes.extend(out_of_another_kind(&options));
     if mistakes.is_empty() { Ok(options) } else { Err(Diagnostics(mistakes)) }
 }
 
@@ -47,7 +50,10 @@ fn set(options: &mut Options, entry: &Entry<'_>) -> Result<(), Diagnostic> {
         "name" => options.name = Some(name(value)?),
         "extents" => extents(options, value)?,
         "device" => options.device = Some(device(value)?),
-        "dtype" => options.dtype = dtype(value)?,
+        "dtype" => options.dtype = dtype(entry.key, value)?,
+        "out" => options.out = Some(dtype(entry.key, value)?),
+        "accumulate" => options.accumulate = truth(entry.key, value)?,
+        "strides" => options.strides = strides(value)?,
         "ranks" => options.ranks = Some(ranks(value)?),
         "path" => options.path = Some(path(value)?),
         unknown => return Err(unknown_option(unknown, entry.key_span)),
@@ -163,16 +169,55 @@ fn device(value: &Value<'_>) -> Result<String, Diagnostic> {
     }
 }
 
-fn dtype(value: &Value<'_>) -> Result<Dtype, Diagnostic> {
+fn dtype(key: &str, value: &Value<'_>) -> Result<Dtype, Diagnostic> {
+    let help = format!("the element types are: {}", Dtype::ALL.map(Dtype::name).join(", "));
     match value.kind {
-        ValueKind::Word("f32") => Ok(Dtype::F32),
-        ValueKind::Word(word) => {
+        ValueKind::Word(word) => Dtype::from_name(word).ok_or_else(|| {
             let message = format!("element type `{word}` has no kernels");
-            Err(at(Code::DtypeUnsupported, message, value.span).help("write `dtype = f32`"))
-        }
+            at(Code::DtypeUnsupported, message, value.span).help(help)
+        }),
         ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
-            let message = "the value of `dtype` is not an element type".to_owned();
-            Err(at(Code::BadOption, message, value.span).help("write `dtype = f32`"))
+            let message = format!("the value of `{key}` is not an element type");
+            Err(at(Code::BadOption, message, value.span).help(help))
+        }
+    }
+}
+
+/// The output has the type of the operands or that of their sums (rule R14).
+fn out_of_another_kind(options: &Options) -> Option<Diagnostic> {
+    let (dtype, out) = (options.dtype, options.out?);
+    let sums = dtype.accumulator();
+    if out == dtype || out == sums {
+        return None;
+    }
+    let message = format!("operands of {dtype} are summed in {sums}, but the output is {out}");
+    let help = match sums == dtype {
+        true => format!("leave `out` out: the output is {dtype}"),
+        false => format!("write `out = {sums}`, or leave it out for {dtype}"),
+    };
+    let span = options.span_of("out").unwrap_or(Span::new(0, 0));
+    Some(at(Code::DtypeUnsupported, message, span).help(help))
+}
+
+fn truth(key: &str, value: &Value<'_>) -> Result<bool, Diagnostic> {
+    match value.kind {
+        ValueKind::Word("true") => Ok(true),
+        ValueKind::Word("false") => Ok(false),
+        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+            let message = format!("the value of `{key}` is neither true nor false");
+            Err(at(Code::BadOption, message, value.span).help(format!("write `{key} = true`")))
+        }
+    }
+}
+
+fn strides(value: &Value<'_>) -> Result<Layout, Diagnostic> {
+    match value.kind {
+        ValueKind::Word("contiguous") => Ok(Layout::RowMajor),
+        ValueKind::Word("runtime") => Ok(Layout::Strided),
+        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+            let message = "the strides are neither contiguous nor given at run time".to_owned();
+            let help = "write `strides = runtime`, or leave the option out";
+            Err(at(Code::BadOption, message, value.span).help(help))
         }
     }
 }

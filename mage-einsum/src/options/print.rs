@@ -1,7 +1,8 @@
 //! The canonical option text, which the parser reads back to the same options up to places.
 
 use super::{Options, Tile};
-use crate::index::Dtype;
+use crate::dtype::Dtype;
+use crate::index::Layout;
 
 /// Prints `options` in a fixed order without defaults.
 pub(super) fn print(options: &Options) -> String {
@@ -20,8 +21,18 @@ pub(super) fn print(options: &Options) -> String {
     if let Some(device) = &options.device {
         entries.push(format!("device = {device}"));
     }
-    match options.dtype {
-        Dtype::F32 => {}
+    if options.dtype != Dtype::F32 {
+        entries.push(format!("dtype = {}", options.dtype));
+    }
+    if let Some(out) = options.out.filter(|out| *out != options.dtype) {
+        entries.push(format!("out = {out}"));
+    }
+    if options.accumulate {
+        entries.push("accumulate = true".to_owned());
+    }
+    match options.strides {
+        Layout::RowMajor => {}
+        Layout::Strided => entries.push("strides = runtime".to_owned()),
     }
     if let Some(ranks) = &options.ranks {
         entries.push(format!("ranks = {}", list(ranks.iter().map(usize::to_string))));

@@ -2,20 +2,30 @@
 
 use ndarray::ArrayD;
 
+use crate::dtype::{Dtype, Element};
+
 /// The values of a program's output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
-    /// The output, row-major, accumulated in f64. A product of two f32 is exact there.
+    /// The output, row-major, accumulated in f64, where a product of two f32 is exact; for f64
+    /// operands accumulated in twice that and rounded once.
     pub values: ArrayD<f64>,
     /// For each element the sum of the absolute products.
     pub magnitudes: ArrayD<f64>,
     /// Terms of each element's sum; 1 where nothing is summed.
     pub n_terms: u64,
+    /// The element type that a kernel rounds the values to.
+    pub dtype: Dtype,
 }
 
 impl Evaluation {
-    /// The values rounded once to f32, which is where a large one becomes infinite.
-    pub fn to_f32(&self) -> ArrayD<f32> {
-        self.values.mapv(|value| value as f32)
+    /// The values rounded once to the output's type, which is where a large one becomes infinite.
+    pub fn rounded(&self) -> ArrayD<f64> {
+        self.values.mapv(|value| self.dtype.round(value))
+    }
+
+    /// The same as numbers of a Rust type, which is the output's.
+    pub fn rounded_to<T: Element>(&self) -> ArrayD<T> {
+        self.values.mapv(T::from_f64)
     }
 }

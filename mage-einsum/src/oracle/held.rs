@@ -4,6 +4,8 @@
 use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
 
 use super::Evaluation;
+use super::sum::Sums;
+use crate::dtype::Element;
 use crate::index::{Program, TensorId};
 
 /// The values of one tensor with what its bound needs.
@@ -18,10 +20,13 @@ pub(super) struct Held {
 
 impl Held {
     /// Every operand, and room for what the statements write.
-    pub(super) fn operands(program: &Program, operands: &[ArrayViewD<'_, f32>]) -> Vec<Held> {
+    pub(super) fn operands<T: Element>(
+        program: &Program,
+        operands: &[ArrayViewD<'_, T>],
+    ) -> Vec<Held> {
         let empty = || Held { values: ArrayD::zeros(IxDyn(&[0])), magnitudes: None, n_terms: 1 };
         let given = operands.iter().map(|operand| Held {
-            values: operand.mapv(f64::from),
+            values: operand.mapv(T::to_f64),
             magnitudes: None,
             n_terms: 1,
         });
@@ -31,8 +36,7 @@ impl Held {
     }
 
     /// What a statement wrote.
-    pub(super) fn result(evaluation: Evaluation) -> Held {
-        let Evaluation { values, magnitudes, n_terms } = evaluation;
+    pub(super) fn result(Sums { values, magnitudes }: Sums, n_terms: u64) -> Held {
         Held { values, magnitudes: Some(magnitudes), n_terms }
     }
 
@@ -48,10 +52,24 @@ impl Held {
         }
     }
 
+    /// Adds what the output held before to what a statement wrote: one more term.
+    pub(super) fn add(&mut self, before: &ArrayViewD<'_, impl Element>) {
+        let before = before.mapv(Element::to_f64);
+        if let Some(magnitudes) = &mut self.magnitudes {
+            *magnitudes += &before.mapv(f64::abs);
+        }
+        self.values += &before;
+        self.n_terms = self.n_terms.saturating_add(1);
+    }
+
     /// The evaluation of the program's last statement.
-    pub(super) fn into_evaluation(mut tensors: Vec<Held>, target: TensorId) -> Evaluation {
+    pub(super) fn into_evaluation(
+        mut tensors: Vec<Held>,
+        program: &Program,
+        target: TensorId,
+    ) -> Evaluation {
         let Held { values, magnitudes, n_terms } = tensors.swap_remove(target.0);
         let magnitudes = magnitudes.unwrap_or_else(|| values.mapv(f64::abs));
-        Evaluation { values, magnitudes, n_terms }
+        Evaluation { values, magnitudes, n_terms, dtype: program.tensor(target).dtype }
     }
 }

@@ -4,18 +4,25 @@ use std::thread;
 
 use ndarray::{ArrayD, IxDyn};
 
-use super::evaluation::Evaluation;
 use super::nest::Nest;
+use super::number::Number;
 use super::packed::Packed;
 use crate::diagnostic::{Code, Diagnostic};
 
 /// Below so many products a thread costs more than it saves.
 const PRODUCTS_WORTH_A_THREAD: u64 = 1 << 18;
 
+/// The sums, in the order of the target's modes.
+pub(super) struct Sums {
+    pub(super) values: ArrayD<f64>,
+    /// The sums of the absolute products.
+    pub(super) magnitudes: ArrayD<f64>,
+}
+
 /// Sums the products of `factors` over the loops of `nest`.
-pub(super) fn sum_products(nest: &Nest, factors: &[Packed]) -> Result<Evaluation, Diagnostic> {
+pub(super) fn sum_products<N: Number>(nest: &Nest, factors: &[Packed]) -> Result<Sums, Diagnostic> {
     let n_elements = nest.n_rows() * nest.row_len();
-    let mut values = vec![0.0; n_elements];
+    let mut values = vec![N::of(0.0); n_elements];
     let mut magnitudes = vec![0.0; n_elements];
     let rows_a_chunk = nest.n_rows().div_ceil(n_threads(nest)).max(1);
     let chunk_len = (rows_a_chunk * nest.row_len()).max(1);
@@ -30,10 +37,9 @@ pub(super) fn sum_products(nest: &Nest, factors: &[Packed]) -> Result<Evaluation
             }
         }
     });
-    Ok(Evaluation {
-        values: in_target_order(nest, values)?,
+    Ok(Sums {
+        values: in_target_order(nest, values.into_iter().map(N::rounded).collect())?,
         magnitudes: in_target_order(nest, magnitudes)?,
-        n_terms: nest.n_terms(),
     })
 }
 
@@ -46,14 +52,18 @@ fn n_threads(nest: &Nest) -> usize {
 }
 
 /// Rows that one thread fills; they start as zeros.
-struct Rows<'o> {
+struct Rows<'o, N> {
     /// The number of the first.
     first: usize,
-    values: &'o mut [f64],
+    values: &'o mut [N],
     magnitudes: &'o mut [f64],
 }
 
-fn sum_rows(nest: &Nest, factors: &[Packed], Rows { first, values, magnitudes }: Rows<'_>) {
+fn sum_rows<N: Number>(
+    nest: &Nest,
+    factors: &[Packed],
+    Rows { first, values, magnitudes }: Rows<'_, N>,
+) {
     let row_len = nest.row_len();
     let rows = values.chunks_exact_mut(row_len).zip(magnitudes.chunks_exact_mut(row_len));
     let mut along = Vec::with_capacity(factors.len());
@@ -61,12 +71,12 @@ fn sum_rows(nest: &Nest, factors: &[Packed], Rows { first, values, magnitudes }:
         let mut walk = Walk::at_row(nest, factors, first + offset);
         for _ in 0..nest.n_terms() {
             along.clear();
-            let mut constant = 1.0;
+            let mut constant = N::of(1.0);
             for (factor, start) in factors.iter().zip(&walk.starts) {
                 if factor.has_vector {
                     along.push(&factor.data[*start..*start + row_len]);
                 } else {
-                    constant *= factor.data[*start];
+                    constant = constant.times(factor.data[*start]);
                 }
             }
             add_term(constant, &along, values, magnitudes);
@@ -77,27 +87,27 @@ fn sum_rows(nest: &Nest, factors: &[Packed], Rows { first, values, magnitudes }:
 
 /// Adds one term to each element of a row. The two cases that matter for speed have loops of
 /// their own, which the compiler vectorises.
-fn add_term(constant: f64, along: &[&[f64]], values: &mut [f64], magnitudes: &mut [f64]) {
+fn add_term<N: Number>(constant: N, along: &[&[f64]], values: &mut [N], magnitudes: &mut [f64]) {
     let sums = values.iter_mut().zip(magnitudes);
-    let add = |(value, magnitude): (&mut f64, &mut f64), product: f64| {
-        *value += product;
-        *magnitude += product.abs();
+    let add = |(value, magnitude): (&mut N, &mut f64), product: N| {
+        *value = value.plus(product);
+        *magnitude += product.rounded().abs();
     };
     match along {
         [left] => {
             for (sum, left) in sums.zip(*left) {
-                add(sum, constant * left);
+                add(sum, constant.times(*left));
             }
         }
         [left, right] => {
             for ((sum, left), right) in sums.zip(*left).zip(*right) {
-                add(sum, constant * left * right);
+                add(sum, constant.times(*left).times(*right));
             }
         }
         several => {
             for (position, sum) in sums.enumerate() {
                 let factors = several.iter().map(|factor| factor[position]);
-                add(sum, factors.fold(constant, |product, factor| product * factor));
+                add(sum, factors.fold(constant, N::times));
             }
         }
     }

@@ -4,55 +4,67 @@
 use ndarray::{ArrayD, ArrayViewD, Dimension, indices};
 
 use super::held::Held;
-use super::{Evaluation, in_order};
+use super::number::{DoubleDouble, Number};
+use super::sum::Sums;
+use super::{Evaluation, accumulator, in_order};
 use crate::binding::Extents;
 use crate::diagnostic::Diagnostics;
+use crate::dtype::{Dtype, Element};
 use crate::index::{Expr, ModeId, Program, Statement};
 
 /// Evaluates `program` by walking its expressions for every product.
 ///
 /// # Errors
 /// As for [`super::evaluate`].
-pub fn evaluate_by_tree(
+pub fn evaluate_by_tree<T: Element>(
     program: &Program,
-    operands: &[ArrayViewD<'_, f32>],
+    operands: &[ArrayViewD<'_, T>],
 ) -> Result<Evaluation, Diagnostics> {
     in_order(program, operands, |statement, extents, tensors| {
-        Ok(evaluate_statement(program, statement, extents, tensors))
+        let values: Vec<_> = tensors.iter().map(|tensor| tensor.values.view()).collect();
+        let magnitudes: Vec<_> = tensors.iter().map(Held::magnitudes).collect();
+        let magnitudes: Vec<_> = magnitudes.iter().map(|array| array.view()).collect();
+        let evaluation = Tree { program, statement, extents };
+        Ok(Sums {
+            values: match accumulator(program, statement) {
+                Dtype::F16 | Dtype::BF16 | Dtype::F32 => evaluation.of::<f64>(&values),
+                Dtype::F64 => evaluation.of::<DoubleDouble>(&values),
+            },
+            magnitudes: evaluation.of::<f64>(&magnitudes),
+        })
     })
 }
 
-fn evaluate_statement(
-    program: &Program,
-    statement: &Statement,
-    extents: &Extents,
-    tensors: &[Held],
-) -> Evaluation {
-    let box_of = |modes: &[ModeId]| -> Vec<usize> {
-        let extents = modes.iter().map(|mode| extents.of_mode(program.mode(*mode)));
-        extents.map(|extent| usize::try_from(extent).unwrap_or(usize::MAX)).collect()
-    };
-    let reduced = box_of(&statement.reduced);
-    let all_values: Vec<_> = tensors.iter().map(|tensor| tensor.values.view()).collect();
-    let all_magnitudes: Vec<_> = tensors.iter().map(Held::magnitudes).collect();
-    let mut values = ArrayD::zeros(box_of(&statement.target.modes));
-    let mut magnitudes = values.clone();
-    let mut at = vec![0; program.modes.len()];
-    for (output, value) in values.indexed_iter_mut() {
-        set(&mut at, &statement.target.modes, output.slice());
-        for term in indices(reduced.as_slice()) {
-            set(&mut at, &statement.reduced, term.slice());
-            *value +=
-                evaluate_expr(&statement.value, &|tensor, index| all_values[tensor][index], &at);
-            magnitudes[&output] += evaluate_expr(
-                &statement.value,
-                &|tensor, index| all_magnitudes[tensor][index],
-                &at,
-            );
+/// One statement at its extents.
+struct Tree<'p> {
+    program: &'p Program,
+    statement: &'p Statement,
+    extents: &'p Extents,
+}
+
+impl Tree<'_> {
+    /// The statement's values where the tensors hold `elements`.
+    fn of<N: Number>(&self, elements: &[ArrayViewD<'_, f64>]) -> ArrayD<f64> {
+        let Tree { statement, .. } = self;
+        let reduced = self.box_of(&statement.reduced);
+        let mut values = ArrayD::zeros(self.box_of(&statement.target.modes));
+        let mut at = vec![0; self.program.modes.len()];
+        for (output, value) in values.indexed_iter_mut() {
+            set(&mut at, &statement.target.modes, output.slice());
+            let mut sum = N::of(0.0);
+            for term in indices(reduced.as_slice()) {
+                set(&mut at, &statement.reduced, term.slice());
+                sum = sum.plus(product(&statement.value, elements, &at, N::of(1.0)));
+            }
+            *value = sum.rounded();
         }
+        values
     }
-    let n_terms = reduced.iter().map(|extent| *extent as u64).product();
-    Evaluation { values, magnitudes, n_terms }
+
+    fn box_of(&self, modes: &[ModeId]) -> Vec<usize> {
+        let extents = modes.iter().map(|mode| self.extents.of_mode(self.program.mode(*mode)));
+        extents.map(|extent| usize::try_from(extent).unwrap_or(usize::MAX)).collect()
+    }
 }
 
 fn set(at: &mut [usize], modes: &[ModeId], index: &[usize]) {
@@ -61,15 +73,15 @@ fn set(at: &mut [usize], modes: &[ModeId], index: &[usize]) {
     }
 }
 
-/// The value of `expr` where the modes are `at`, with elements by tensor and index.
-fn evaluate_expr(expr: &Expr, element: &impl Fn(usize, &[usize]) -> f64, at: &[usize]) -> f64 {
+/// `so_far` times the value of `expr` where the modes are `at`.
+fn product<N: Number>(expr: &Expr, elements: &[ArrayViewD<'_, f64>], at: &[usize], so_far: N) -> N {
     match expr {
         Expr::Access(access) => {
             let index: Vec<usize> = access.modes.iter().map(|mode| at[mode.0]).collect();
-            element(access.tensor.0, &index)
+            so_far.times(elements[access.tensor.0][index.as_slice()])
         }
         Expr::Product(factors) => {
-            factors.iter().map(|factor| evaluate_expr(factor, element, at)).product()
+            factors.iter().fold(so_far, |so_far, factor| product(factor, elements, at, so_far))
         }
     }
 }

@@ -42,7 +42,7 @@ pub fn values_of(notation: &str, operands: &[ArrayViewD<'_, f32>]) -> Evaluation
 
 /// The output's elements in row-major order, in f32.
 pub fn elements(notation: &str, operands: &[ArrayViewD<'_, f32>]) -> Vec<f32> {
-    values_of(notation, operands).to_f32().iter().copied().collect()
+    values_of(notation, operands).rounded_to::<f32>().iter().copied().collect()
 }
 
 /// The first mistake.

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use mage_codegen::kernel::{BufferUse, Module};
+use mage_codegen::kernel::{Buffer, BufferUse, Module};
 use mage_codegen::pipeline;
-use mage_einsum::index::Extent;
+use mage_einsum::dtype::Dtype;
+use mage_einsum::index::{Extent, Layout};
 use mage_einsum::spec;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -42,14 +43,32 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
         Extent::Fixed(_) => None,
     };
     let fields: String = module.labels.iter().enumerate().filter_map(given).collect();
-    let n_inputs = module.buffers.iter().filter(|one| one.usage == BufferUse::Read).count();
-    let inputs: String = (0..n_inputs).map(|position| format!("&inputs[{position}], ")).collect();
+    let inputs: Vec<&Buffer> =
+        module.buffers.iter().filter(|one| one.usage == BufferUse::Read).collect();
+    let output = module.buffers.iter().find(|one| one.usage.is_output());
     let mut text = String::new();
     writeln!(
         text,
-        "fn launch_{name}(device: &Device, extents: &[usize], inputs: &[DeviceBuffer<f32>], \
-         workspace: &mut DeviceBuffer<f32>, out: &mut DeviceBuffer<f32>) -> Result<(), String> {{"
+        "fn launch_{name}(device: &Device, extents: &[usize], inputs: &[Operand], \
+         workspace: &[f64], out: &[f64]) -> Result<Vec<f64>, String> {{"
     )?;
+    for (position, input) in inputs.iter().enumerate() {
+        let ty = host_type(input.dtype);
+        writeln!(
+            text,
+            "    let input_{position} = device.upload::<{ty}>(&inputs[{position}].data);"
+        )?;
+    }
+    let ty = output.map_or("f32", |output| host_type(output.dtype));
+    writeln!(text, "    let mut out = device.upload::<{ty}>(out);")?;
+    let inputs: String = inputs
+        .iter()
+        .enumerate()
+        .map(|(position, buffer)| match buffer.layout {
+            Layout::RowMajor => format!("&input_{position}, "),
+            Layout::Strided => view(name, position, buffer.dims.len()),
+        })
+        .collect();
     writeln!(text, "    let module = {name}::device::load(&device.context);")?;
     writeln!(text, "    let module = module.map_err(|error| error.to_string())?;")?;
     let mut given = String::new();
@@ -59,13 +78,39 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
         writeln!(text, "    let extents = {name}::Extents {{ {fields}}};")?;
         given.push_str("&extents, ");
     }
-    let workspace = if module.workspace.is_some() {
-        "workspace, "
+    let workspace = if let Some(known) = &module.workspace {
+        let ty = host_type(module.buffers[known.buffer.0].dtype);
+        writeln!(text, "    let mut workspace = device.upload::<{ty}>(workspace);")?;
+        "&mut workspace, "
     } else {
         writeln!(text, "    let _ = workspace;")?;
         ""
     };
-    writeln!(text, "    {name}::launch(&module, &device.stream, {given}{inputs}{workspace}out)")?;
-    writeln!(text, "        .map_err(|error| error.to_string())\n}}")?;
+    writeln!(
+        text,
+        "    {name}::launch(&module, &device.stream, {given}{inputs}{workspace}&mut out)"
+    )?;
+    writeln!(text, "        .map_err(|error| error.to_string())?;")?;
+    writeln!(text, "    Ok(device.download(&out))\n}}")?;
     Ok(text)
+}
+
+/// The view of an operand, whose test gives as many strides as it has dimensions.
+fn view(name: &str, position: usize, rank: usize) -> String {
+    let input = format!("inputs[{position}]");
+    let strides: Vec<String> = (0..rank).map(|dim| format!("{input}.strides[{dim}]")).collect();
+    let strides = strides.join(", ");
+    format!(
+        "{name}::View {{ buffer: &input_{position}, first: {input}.first, strides: [{strides}] }}, "
+    )
+}
+
+/// The type of a buffer's elements on the host.
+fn host_type(dtype: Dtype) -> &'static str {
+    match dtype {
+        Dtype::F16 => "half::f16",
+        Dtype::BF16 => "half::bf16",
+        Dtype::F32 => "f32",
+        Dtype::F64 => "f64",
+    }
 }

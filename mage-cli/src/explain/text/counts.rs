@@ -21,7 +21,7 @@ pub fn print(report: &Report) -> String {
 
 fn one(report: &Report, one: &Counted) -> String {
     let counts = &one.counts;
-    let mut text = wrapped(&head(one), 2);
+    let mut text = wrapped(&head(report, one), 2);
     text.push_str(&table::columns(&[
         table::row(["global", "requests", "bytes asked", "sectors", "bytes moved", "efficiency"]),
         global("loads", &counts.global_load),
@@ -37,7 +37,7 @@ fn one(report: &Report, one: &Counted) -> String {
     text + &wrapped(&tail(report, one), 2)
 }
 
-fn head(one: &Counted) -> String {
+fn head(report: &Report, one: &Counted) -> String {
     let buffers = if one.byte_alignment == ALIGNED { "aligned" } else { "unaligned" };
     let arm = &one.launched.arm;
     let variant = if arm.is_empty() {
@@ -49,6 +49,9 @@ fn head(one: &Counted) -> String {
     let mut text = format!("{variant}; block {} of {blocks}, counted by the emulator", one.block);
     for (label, extent) in &one.shortened {
         text.push_str(&format!(", at {label}={extent} to keep it short"));
+    }
+    if !report.strided.is_empty() {
+        text.push_str(", on row-major operands");
     }
     text + ":"
 }

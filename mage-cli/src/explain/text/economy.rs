@@ -32,7 +32,7 @@ fn ridge(report: &Report) -> String {
         "The ridge of the {} is at {} flop/byte (derived: {} TFLOP/s over {} GB/s).",
         device.name,
         rounded(report.cost.ridge),
-        rounded(device.f32_flops_per_s / 1e12),
+        rounded(report.cost.flops_per_s / 1e12),
         rounded(device.bandwidth_bytes_per_s / 1e9),
     );
     wrapped(&text, 2)

@@ -39,10 +39,10 @@ impl<'p> Block<'p, '_, '_> {
         offsets: &Operand,
         running: &Mask,
     ) -> Result<(), Box<Fault>> {
-        let mut rows: [Vec<f32>; WIDTH] =
+        let mut rows: [Vec<f64>; WIDTH] =
             std::array::from_fn(|part| self.registers.take(first + part));
         let offsets = self.slots.view(offsets);
-        let mut put = |lane: usize, values: [f32; WIDTH]| {
+        let mut put = |lane: usize, values: [f64; WIDTH]| {
             rows.iter_mut().zip(values).for_each(|(row, value)| row[lane] = value);
         };
         let done = match memory {
@@ -88,7 +88,7 @@ impl<'p> Block<'p, '_, '_> {
         offsets: &Operand,
         running: &Mask,
     ) -> Result<(), Box<Fault>> {
-        let mut rows: [&[f32]; WIDTH] = [&[]; WIDTH];
+        let mut rows: [&[f64]; WIDTH] = [&[]; WIDTH];
         for (row, register) in rows.iter_mut().zip(from) {
             *row = self.registers.row(self.at(register)?)?;
         }
@@ -128,18 +128,21 @@ impl<'p> Block<'p, '_, '_> {
         let (view, n_elems) = (self.slots.view(offsets), access.width.elems() as usize);
         match (access.memory, direction) {
             (Memory::Global(buffer), _) => {
-                let base_byte = self.global[buffer].base_byte();
+                let (base_byte, elem_bytes) =
+                    (self.global[buffer].base_byte(), self.global[buffer].elem_bytes());
                 let into = match direction {
                     Direction::Load => &mut counts.global_load,
                     Direction::Store => &mut counts.global_store,
                 };
-                into.access(view, n_elems, base_byte, running);
+                into.access(view, n_elems, (base_byte, elem_bytes), running);
             }
-            (Memory::Shared(_), Direction::Load) => {
-                counts.shared_load.load(view, n_elems, running);
+            (Memory::Shared(array), Direction::Load) => {
+                let words = self.shared[array].elem_words();
+                counts.shared_load.load(view, (n_elems, words), running);
             }
-            (Memory::Shared(_), Direction::Store) => {
-                counts.shared_store.store(view, n_elems, running);
+            (Memory::Shared(array), Direction::Store) => {
+                let words = self.shared[array].elem_words();
+                counts.shared_store.store(view, (n_elems, words), running);
             }
         }
     }

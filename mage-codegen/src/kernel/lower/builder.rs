@@ -1,15 +1,17 @@
 //! Builds one kernel: hands out variables, register arrays and parameters with names that are
 //! unique in it, and knows the extents and strides of the program's modes.
 
+mod strides;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use mage_einsum::index::{Access, Dtype, Extent, ModeId, Program, TensorId};
+use mage_einsum::index::{Access, Extent, ModeId, Program, Statement, TensorId};
 
 use super::names::Names;
 use crate::kernel::walk;
 use crate::kernel::{
-    BufferId, Expr, HostExpr, Kernel, Param, Pred, Reg, RegArray, RegId, SharedArray, SharedId,
-    Stmt, Ty, Var, VarId,
+    BufferId, Expr, HostExpr, Kernel, Param, ParamValue, Place, Pred, Reg, RegArray, RegId,
+    SharedArray, SharedId, Space, Stmt, Ty, Value, Var, VarId, Width,
 };
 
 /// A kernel in the making.
@@ -27,6 +29,8 @@ pub struct Builder<'p> {
     shared: Vec<SharedArray>,
     /// Keyed by the access: one tensor may be read under several sets of modes.
     strides: BTreeMap<(TensorId, Vec<ModeId>, ModeId), Expr>,
+    /// Strided tensors whose last stride the host has found to be 1.
+    unit: BTreeSet<TensorId>,
     thread: Option<Expr>,
 }
 
@@ -40,6 +44,18 @@ pub struct Frame {
     pub block_threads: u32,
     /// Blocks a multiprocessor that registers are kept for.
     pub min_blocks: u32,
+}
+
+/// Registers on their way to the target of a statement.
+pub struct Write {
+    /// The first element, in elements from the target's start.
+    pub offset: Expr,
+    /// As many registers as the width has elements.
+    pub from: Vec<Reg>,
+    /// How many elements, in one access.
+    pub width: Width,
+    /// Where they exist.
+    pub when: Option<Pred>,
 }
 
 impl<'p> Builder<'p> {
@@ -62,6 +78,7 @@ impl<'p> Builder<'p> {
             registers: Vec::new(),
             shared: Vec::new(),
             strides: BTreeMap::new(),
+            unit: BTreeSet::new(),
             thread: None,
         };
         for mode in modes {
@@ -76,12 +93,12 @@ impl<'p> Builder<'p> {
     fn extent_of(&mut self, mode: ModeId) -> Expr {
         match (self.program.mode(mode).extent, self.coordinate_ty) {
             (Extent::Fixed(extent @ 1..), Ty::U32) => Expr::u32(extent),
-            (Extent::Fixed(extent @ 1..), Ty::U64) => Expr::u64(u64::from(extent)),
+            (Extent::Fixed(extent @ 1..), Ty::U64 | Ty::I64) => Expr::u64(u64::from(extent)),
             (Extent::Fixed(0) | Extent::Runtime, ty) => {
                 let name = format!("n_{}", self.names.mode(mode));
                 let var = self.var(&name, ty, false);
                 let value = host_extent(self.program, self.names, mode);
-                self.params.push(Param { var, value });
+                self.params.push(Param { var, value: ParamValue::Unsigned(value) });
                 Expr::Var(var)
             }
         }
@@ -130,17 +147,19 @@ impl<'p> Builder<'p> {
         thread
     }
 
-    /// A register array of f32.
+    /// A register array of the type that sums are accumulated in.
     pub fn registers(&mut self, name: &str, elems: u32) -> RegId {
         let name = self.unique(name);
-        self.registers.push(RegArray { name, elems, dtype: Dtype::F32 });
+        let dtype = self.program.accumulator();
+        self.registers.push(RegArray { name, elems, dtype });
         RegId(self.registers.len() - 1)
     }
 
-    /// A shared array of f32.
+    /// A shared array of the same type.
     pub fn shared(&mut self, name: &str, elems: u32) -> SharedId {
         let name = self.unique(name);
-        self.shared.push(SharedArray { name, elems, dtype: Dtype::F32 });
+        let dtype = self.program.accumulator();
+        self.shared.push(SharedArray { name, elems, dtype });
         SharedId(self.shared.len() - 1)
     }
 
@@ -169,46 +188,38 @@ impl<'p> Builder<'p> {
         });
     }
 
-    /// Binds the strides of an access that are not 1: for each of its modes, the product of the
-    /// extents to the right, summed over the places where the mode stands.
-    pub fn bind_strides(&mut self, body: &mut Vec<Stmt>, access: &Access) {
-        for mode in &access.modes {
-            let key = (access.tensor, access.modes.clone(), *mode);
-            if self.strides.contains_key(&key) {
-                continue;
-            }
-            let mut stride = Expr::u64(0);
-            for (place, _) in access.modes.iter().enumerate().filter(|(_, at)| *at == mode) {
-                let inner = access.modes[place + 1..].iter();
-                let product = inner.fold(Expr::u64(1), |product, right| {
-                    product.times(self.wide(self.extent(*right)))
-                });
-                stride = stride.plus(product);
-            }
-            let tensor = self.names.tensor(access.tensor).to_string();
-            let name = format!("{tensor}_stride_{}", self.names.mode(*mode));
-            let stride = self.bind(body, &name, stride);
-            self.strides.insert(key, stride);
+    /// Writes registers to consecutive elements of a statement's target where they exist; where
+    /// the statement accumulates, what is there is added to them first.
+    pub fn write(&mut self, body: &mut Vec<Stmt>, target: &Access, write: Write) {
+        let Write { offset, from, width, when } = write;
+        let to = Place { space: Space::Global(buffer(target)), offset };
+        let writes = |statement: &&Statement| statement.target.tensor == target.tensor;
+        let statement = self.program.statements.iter().find(writes);
+        if !statement.is_some_and(|statement| statement.accumulates) {
+            body.push(Stmt::Store { to, from, width, when });
+            return;
         }
-    }
-
-    /// The element offset of an access at the given coordinates (64 bits).
-    pub fn offset(&self, access: &Access, coordinate: impl Fn(ModeId) -> Expr) -> Expr {
-        let mut seen = BTreeSet::new();
-        let modes = access.modes.iter().filter(|mode| seen.insert(**mode));
-        modes.fold(Expr::u64(0), |offset, mode| {
-            let key = (access.tensor, access.modes.clone(), *mode);
-            let stride = self.strides.get(&key).cloned();
-            let stride = stride.unwrap_or_else(|| Expr::u64(1));
-            offset.plus(self.wide(coordinate(*mode)).times(stride))
-        })
+        let before = self.registers("before", width.elems());
+        let mut then = vec![
+            Stmt::Fill { reg: before, value: 0.0 },
+            Stmt::Load { to: reg(before, Expr::u32(0)), from: to.clone(), width, when: None },
+        ];
+        for (to, place) in from.iter().zip(0..) {
+            let value = Value::Add(to.clone(), reg(before, Expr::u32(place)));
+            then.push(Stmt::Compute { to: to.clone(), value });
+        }
+        then.push(Stmt::Store { to, from, width, when: None });
+        match when {
+            None => body.extend(then),
+            Some(when) => body.push(Stmt::If { when, then, otherwise: Vec::new() }),
+        }
     }
 
     /// A number in the type of coordinates.
     pub fn number(&self, value: u32) -> Expr {
         match self.coordinate_ty {
             Ty::U32 => Expr::u32(value),
-            Ty::U64 => Expr::u64(u64::from(value)),
+            Ty::U64 | Ty::I64 => Expr::u64(u64::from(value)),
         }
     }
 
@@ -222,7 +233,7 @@ impl<'p> Builder<'p> {
     pub fn coordinate(&self, value: Expr) -> Expr {
         match self.coordinate_ty {
             Ty::U32 => value,
-            Ty::U64 => value.widen(),
+            Ty::U64 | Ty::I64 => value.widen(),
         }
     }
 
@@ -230,15 +241,20 @@ impl<'p> Builder<'p> {
     pub fn wide(&self, value: Expr) -> Expr {
         match value.ty(&self.vars) {
             Ty::U32 => value.widen(),
-            Ty::U64 => value,
+            Ty::U64 | Ty::I64 => value,
         }
     }
 
     /// The finished kernel, without the bindings and parameters that nothing in it uses.
     pub fn finish(self, frame: Frame, body: Vec<Stmt>) -> Kernel {
+        let mut summary = frame.summary;
+        if !self.unit.is_empty() {
+            summary
+                .push_str(" Views have strides of multiples of 4, and 1 along the last dimension.");
+        }
         let mut kernel = Kernel {
             name: frame.name,
-            summary: frame.summary,
+            summary,
             block_threads: frame.block_threads,
             min_blocks: frame.min_blocks,
             params: self.params,

@@ -2,9 +2,9 @@
 
 use mage_einsum::index::{Access, ModeId};
 
-use super::builder::{Builder, all, buffer, reg};
+use super::builder::{Builder, Write, all, reg};
 use super::stage::position_in;
-use crate::kernel::{Expr, Place, Pred, RegId, Space, Stmt, Width};
+use crate::kernel::{Expr, Pred, RegId, Stmt, Width};
 use crate::schedule::{Tail, ThreadMap, Tiled, Variant};
 
 /// The thread's place in the tile.
@@ -165,12 +165,8 @@ fn store_row(
                 .map(|next| reg(store.acc, row_start.clone().plus(Expr::u32(next))))
                 .collect();
             let predicated = store.tiled.col.tail == Tail::Predicated;
-            body.push(Stmt::Store {
-                to: Place { space: Space::Global(buffer(store.target)), offset },
-                from,
-                width,
-                when: predicated.then(|| col.less(builder.extent(col_mode))),
-            });
+            let when = predicated.then(|| col.less(builder.extent(col_mode)));
+            builder.write(body, store.target, Write { offset, from, width, when });
         });
     });
 }

@@ -1,7 +1,8 @@
 //! The host steps that every module begins with: extents within what coordinates hold, sizes
-//! that do not overflow, buffers of exactly the right length, and no launch without an output.
+//! that do not overflow, buffers of exactly the right length, views within their buffers, and no
+//! launch without an output.
 
-use mage_einsum::index::{Extent, TensorKind};
+use mage_einsum::index::{Extent, Layout, TensorKind};
 
 use super::builder::host_extent;
 use super::names::Names;
@@ -15,9 +16,9 @@ pub const NARROW_COORDINATES: u64 = 1 << 31;
 /// Largest extent of a label anywhere: one extent is below 2^32 (design.md, "Level 2").
 const WIDE_COORDINATES: u64 = (1 << 32) - 1;
 
-/// Most f32 elements of a buffer: 2^63 bytes, so that byte offsets stay within `isize`, as
-/// pointer arithmetic in Rust demands (`core::ptr`, `add`, "Safety").
-const BUFFER_ELEMS: u64 = (1 << 61) - 1;
+/// Bytes of a buffer are below this, so that byte offsets stay within `isize`, as pointer
+/// arithmetic in Rust demands (`core::ptr`, `add`, "Safety").
+const BUFFER_BYTES: u64 = 1 << 63;
 
 /// The checks of a schedule, in the order in which they make each other meaningful.
 pub fn checks(schedule: &Schedule, module: &Module) -> Vec<HostStep> {
@@ -58,11 +59,18 @@ fn length(module: &Module, buffer: BufferId) -> Vec<HostStep> {
             error: HostError::WorkspaceTooShort { buffer, need },
         }];
     }
+    if module.buffers[buffer.0].layout == Layout::Strided {
+        return vec![HostStep::Require {
+            that: HostPred::InBuffer(buffer),
+            error: HostError::OutOfBuffer { buffer },
+        }];
+    }
     let mut steps = Vec::new();
     let elems = elems(module, buffer);
-    if elems.as_const().is_none_or(|number| number > BUFFER_ELEMS) {
+    let most_elems = BUFFER_BYTES / module.buffers[buffer.0].dtype.size_bytes() - 1;
+    if elems.as_const().is_none_or(|number| number > most_elems) {
         steps.push(HostStep::Require {
-            that: HostPred::AtMost(elems.clone(), BUFFER_ELEMS),
+            that: HostPred::AtMost(elems.clone(), most_elems),
             error: HostError::SizeOverflow { buffer },
         });
     }

@@ -6,6 +6,7 @@ mod names;
 mod builder;
 mod workspace;
 mod host;
+mod wide;
 mod tiled;
 mod stage;
 mod epilogue;
@@ -103,9 +104,11 @@ fn buffers(schedule: &Schedule, names: &Names) -> Vec<Buffer> {
             ident: ident.clone(),
             dims: tensor.dims.iter().flat_map(|mode| names.labels_of(program, *mode)).collect(),
             dtype: tensor.dtype,
+            layout: tensor.layout,
             usage: match tensor.kind {
                 index::TensorKind::Input => BufferUse::Read,
                 index::TensorKind::Temp => BufferUse::Temp,
+                index::TensorKind::Output if program.accumulates() => BufferUse::Update,
                 index::TensorKind::Output => BufferUse::Write,
             },
         })

@@ -3,12 +3,12 @@
 
 use mage_einsum::index::{ModeId, Statement};
 
-use super::builder::{Builder, Frame, buffer, host_extent, reg};
+use super::builder::{Builder, Frame, Write, host_extent, reg};
 use super::coordinates;
 use super::host::grid_limit;
 use super::names::Names;
 use super::term::{self, Factor, Point};
-use crate::kernel::{Expr, HostExpr, HostStep, Kernel, Module, Place, Space, Stmt, Ty, Width};
+use crate::kernel::{Expr, HostExpr, HostStep, Kernel, Module, Stmt, Ty, Width};
 use crate::schedule::{Launch, PerOutput, Schedule};
 
 /// The kernel and the steps that launch it.
@@ -67,11 +67,8 @@ fn write(builder: &mut Builder<'_>, statement: &Statement, output: &Expr) -> Vec
     body.push(Stmt::Fill { reg: acc, value: 0.0 });
     let point = Point { at: &at, what: "value" };
     term::add(builder, &mut body, &factors, &point, |_| reg(acc, Expr::u32(0)));
-    body.push(Stmt::Store {
-        to: Place { space: Space::Global(buffer(target)), offset: output.clone() },
-        from: vec![reg(acc, Expr::u32(0))],
-        width: Width::One,
-        when: None,
-    });
+    let from = vec![reg(acc, Expr::u32(0))];
+    let write = Write { offset: output.clone(), from, width: Width::One, when: None };
+    builder.write(&mut body, target, write);
     body
 }

@@ -1,6 +1,6 @@
 //! The sentences in a kernel's header that say why it is right.
 
-use mage_einsum::index::{ModeId, Program};
+use mage_einsum::index::{Layout, ModeId, Program};
 
 use crate::kernel::Module;
 use crate::schedule::{Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose};
@@ -10,9 +10,9 @@ use crate::schedule::{Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled,
 pub fn sentences(schedule: &Schedule, launch: &Launch) -> Vec<String> {
     let sentences = match &launch.strategy {
         Strategy::Tiled(tiled) => tiled_sentences(&schedule.program, launch, tiled),
-        Strategy::Transpose(transpose) => transpose_sentences(&schedule.program, transpose),
-        Strategy::Reduction(reduction) => reduction_sentences(reduction),
-        Strategy::PerOutput(_) => per_output_sentences(),
+        Strategy::Transpose(transpose) => transpose_sentences(&schedule.program, launch, transpose),
+        Strategy::Reduction(reduction) => reduction_sentences(&schedule.program, launch, reduction),
+        Strategy::PerOutput(_) => per_output_sentences(&schedule.program, launch),
     };
     if schedule.launches.len() == 1 {
         return sentences;
@@ -36,14 +36,25 @@ pub fn of_workspace(module: &Module) -> Option<String> {
     ))
 }
 
+/// What `launch` has checked of the buffers that a launch touches.
+fn checked(program: &Program, launch: &Launch) -> &'static str {
+    let factors = program.statements[launch.statement].factors();
+    let mut layouts = factors.iter().map(|factor| program.tensor(factor.tensor).layout);
+    if layouts.any(|layout| layout == Layout::Strided) {
+        return "`launch` has checked that each view lies in its buffer, so that every sum on the \
+                way to an offset is an offset of the view too, and that each other buffer holds \
+                exactly the product of its extents";
+    }
+    "`launch` has checked that each buffer holds exactly the product of its extents"
+}
+
 fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<String> {
     let name = |mode: ModeId| program.mode(mode).name.as_str();
     let statement = &program.statements[launch.statement];
-    let mut sentences = vec![
-        "`launch` has checked that each buffer holds exactly the product of its extents, so an \
-         offset is in bounds when each of its coordinates is below its extent."
-            .to_string(),
-    ];
+    let mut sentences = vec![format!(
+        "{}, so an offset is in bounds when each of its coordinates is below its extent.",
+        checked(program, launch)
+    )];
     let tails = [
         (Some(tiled.row.mode), tiled.row.tail),
         (Some(tiled.col.mode), tiled.col.tail),
@@ -78,16 +89,15 @@ fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<Str
     sentences
 }
 
-fn transpose_sentences(program: &Program, transpose: &Transpose) -> Vec<String> {
+fn transpose_sentences(program: &Program, launch: &Launch, transpose: &Transpose) -> Vec<String> {
     let sides = [transpose.load, transpose.store];
     let predicated = sides.iter().filter(|side| side.tail == Tail::Predicated);
     let names: Vec<String> =
         predicated.map(|side| format!("`{}`", program.mode(side.mode).name)).collect();
-    let mut sentences = vec![
-        "`launch` has checked that each buffer holds exactly the product of its extents, so an \
-         offset is in bounds when each of its coordinates is below its extent."
-            .to_string(),
-    ];
+    let mut sentences = vec![format!(
+        "{}, so an offset is in bounds when each of its coordinates is below its extent.",
+        checked(program, launch)
+    )];
     if !names.is_empty() {
         sentences.push(format!("Loads and stores are predicated on {}.", names.join(", ")));
     }
@@ -99,13 +109,12 @@ fn transpose_sentences(program: &Program, transpose: &Transpose) -> Vec<String> 
     sentences
 }
 
-fn reduction_sentences(reduction: &Reduction) -> Vec<String> {
-    let mut sentences = vec![
-        "`launch` has checked that each buffer holds exactly the product of its extents; every \
-         coordinate is a quotient or a remainder below its extent, and terms are read only below \
-         their number, so every offset is in bounds."
-            .to_string(),
-    ];
+fn reduction_sentences(program: &Program, launch: &Launch, reduction: &Reduction) -> Vec<String> {
+    let mut sentences = vec![format!(
+        "{}; every coordinate is a quotient or a remainder below its extent, and terms are \
+             read only below their number, so every offset is in bounds.",
+        checked(program, launch)
+    )];
     match reduction.lanes {
         Lanes::Terms if reduction.outer.is_empty() => {}
         Lanes::Terms | Lanes::Outputs => sentences.push(
@@ -126,11 +135,13 @@ fn reduction_sentences(reduction: &Reduction) -> Vec<String> {
     sentences
 }
 
-fn per_output_sentences() -> Vec<String> {
+fn per_output_sentences(program: &Program, launch: &Launch) -> Vec<String> {
     vec![
-        "`launch` has checked that each buffer holds exactly the product of its extents; every \
-         coordinate is a quotient or a remainder below its extent, so every offset is in bounds."
-            .to_string(),
+        format!(
+            "{}; every coordinate is a quotient or a remainder below its extent, so every offset \
+             is in bounds.",
+            checked(program, launch)
+        ),
         "Each thread below `n_outputs` writes its own output element and shares nothing: no race."
             .to_string(),
     ]

@@ -7,12 +7,13 @@ mod outputs;
 
 use mage_einsum::index::{Access, ModeId, Statement};
 
-use super::builder::{Builder, Frame, buffer, host_extent, reg};
+use super::builder::{Builder, Frame, host_extent, reg};
 use super::coordinates;
 use super::grid::{self, Digit};
 use super::host::{grid_limit, require_limit};
 use super::names::Names;
 use super::term::{self, Factor, Point};
+use super::wide;
 use crate::kernel::{
     Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, RegId, Stmt, Ty, VarId,
 };
@@ -108,13 +109,8 @@ impl<'p> Host<'p> {
         }
     }
 
-    /// A wide access needs its address to be a multiple of 16 bytes: the buffer's start is, its
-    /// position along the lanes' mode is a multiple of four, and so is every other stride when
-    /// that mode's extent is.
     fn eligible(&self, kind: VariantKind) -> HostPred {
         let mode = self.reduction.lane_mode;
-        let extent = host_extent(&self.schedule.program, self.names, mode);
-        let mut all = vec![HostPred::MultipleOf(extent, 4)];
         match kind {
             VariantKind::Narrow => return HostPred::All(Vec::new()),
             VariantKind::Wide => {}
@@ -124,13 +120,7 @@ impl<'p> Host<'p> {
         if stores_wide(self.reduction, &self.statement().target) {
             wide.push(&self.statement().target);
         }
-        for access in wide {
-            let aligned = HostPred::AlignedTo(self.module.memory_of(buffer(access)), 16);
-            if !all.contains(&aligned) {
-                all.push(aligned);
-            }
-        }
-        HostPred::All(all)
+        wide::eligible(&self.schedule.program, self.names, self.module, &wide)
     }
 }
 
@@ -175,6 +165,10 @@ impl<'p> Sum<'p> {
             elems: if along(access) { elems } else { 1 },
             access: access.clone(),
         };
+        let factors: Vec<Factor> = statement.factors().into_iter().map(factor).collect();
+        for factor in &factors {
+            builder.reads(&factor.access, factor.elems);
+        }
         let acc = builder.registers("acc", host.reduction.ahead.max(elems));
         Sum {
             builder,
@@ -183,7 +177,7 @@ impl<'p> Sum<'p> {
             reduction: host.reduction,
             split,
             kind,
-            factors: statement.factors().into_iter().map(factor).collect(),
+            factors,
             target: statement.target.clone(),
             acc,
         }
@@ -204,13 +198,7 @@ impl<'p> Sum<'p> {
         let name = self.schedule.kernel_name(self.launch, parts.into_iter().flatten());
         let threads = self.reduction.output_threads(self.split, self.kind);
         let range = self.split.range.words();
-        let accesses = match self.kind {
-            VariantKind::Wide => {
-                "Accesses of 16 bytes, for contiguous extents that are multiples of 4 in buffers \
-                 aligned to 16 bytes."
-            }
-            VariantKind::Narrow => "Accesses of 4 bytes, for any extents and alignment.",
-        };
+        let accesses = self.kind.accesses(self.schedule.program.operand_dtype());
         Frame {
             name,
             summary: format!("{threads} threads an output, for {range}. {accesses}"),

@@ -1,32 +1,14 @@
 //! Moves one factor's tile from global memory through registers into shared memory: which thread
 //! moves which elements, under which predicates, and where they land.
 
+mod direction;
+
 use mage_einsum::index::{Access, ModeId};
 
 use super::builder::{Builder, all, buffer, reg};
 use crate::kernel::{Expr, Place, Pred, RegId, SharedId, Space, Stmt, Ty, Width};
-use crate::schedule::{Along, Side, Tail, Tiled};
-
-/// A direction of the tile as a stage holds it.
-#[derive(Debug, Clone)]
-struct Direction {
-    /// The mode; `None` for a direction of one element that no mode has.
-    mode: Option<ModeId>,
-    /// How many positions it has.
-    radix: u32,
-    /// Elements from one position to the next in the tile.
-    scale: u32,
-    /// Elements from one position to the next in the stage.
-    stage_stride: Expr,
-    /// Whether a load beyond the extent must be kept from happening.
-    predicated: bool,
-    /// This thread's share of the position, in elements, and how many values that share has.
-    thread_part: Expr,
-    thread_count: u32,
-    /// How the pass is taken apart for this direction: `pass / divisor % radix`.
-    pass_divisor: u32,
-    pass_radix: u32,
-}
+use crate::schedule::{Side, Tiled};
+use direction::{Direction, directions};
 
 /// How a block's threads walk one factor's tile.
 pub struct Walk {
@@ -34,7 +16,7 @@ pub struct Walk {
     access: Access,
     /// The name that its variables begin with.
     stem: String,
-    /// The walked direction first.
+    /// The walked direction first; a mode may have two, which add up.
     directions: Vec<Direction>,
     /// Elements an access.
     elems: u32,
@@ -60,6 +42,14 @@ pub struct Step<'s> {
     pub origins: &'s [(ModeId, Expr)],
     /// A further condition, where the origin alone does not tell that the step exists.
     pub exists: Option<Pred>,
+}
+
+/// Where a thread's first access of a step is.
+struct Reach {
+    /// Its coordinates.
+    first: Vec<(ModeId, Expr)>,
+    /// For each mode with a predicate the elements there are from that coordinate on.
+    left: Vec<(ModeId, Expr)>,
 }
 
 impl Walk {
@@ -148,14 +138,14 @@ impl Walk {
         self.thread.clone().plus(pass.clone().times(Expr::named("THREADS", self.block_threads)))
     }
 
-    /// Positions in the tile, in elements, one a direction.
+    /// Positions in the tile, in elements, one a direction: the thread's share and the pass's.
     fn positions(
         &self,
         builder: &mut Builder<'_>,
         body: &mut Vec<Stmt>,
         pass: &Expr,
         suffix: &str,
-    ) -> Vec<Expr> {
+    ) -> Vec<[Expr; 2]> {
         if self.uneven {
             return self.uneven_positions(builder, body, pass, suffix);
         }
@@ -171,18 +161,19 @@ impl Walk {
                 turn
             };
             let stride = Expr::u32(direction.thread_count * direction.scale);
-            positions.push(direction.thread_part.clone().plus(turn.times(stride)));
+            positions.push([direction.thread_part.clone(), turn.times(stride)]);
         }
         positions
     }
 
+    /// The same where only the access's number tells them.
     fn uneven_positions(
         &self,
         builder: &mut Builder<'_>,
         body: &mut Vec<Stmt>,
         pass: &Expr,
         suffix: &str,
-    ) -> Vec<Expr> {
+    ) -> Vec<[Expr; 2]> {
         let name = format!("{}_access_{suffix}", self.stem);
         let mut rest = builder.bind(body, &name, self.number(pass));
         let mut positions = Vec::new();
@@ -190,7 +181,7 @@ impl Walk {
             let last = place + 1 == self.directions.len();
             let radix = Expr::u32(direction.radix);
             let here = if last { rest.clone() } else { rest.clone().modulo(radix.clone()) };
-            positions.push(here.times(Expr::u32(direction.scale)));
+            positions.push([here.times(Expr::u32(direction.scale)), Expr::u32(0)]);
             rest = rest.over(radix);
         }
         positions
@@ -198,6 +189,7 @@ impl Walk {
 
     /// Loads this thread's elements of one step into registers; zero beyond the extents.
     pub fn load(&self, builder: &mut Builder<'_>, body: &mut Vec<Stmt>, step: &Step<'_>) {
+        let reach = (!self.uneven && self.by_sectors()).then(|| self.reach(builder, body, step));
         let name = format!("{}_pass_{}", self.stem, step.suffix);
         builder.unrolled(body, &name, self.passes, |builder, body, pass| {
             let positions = self.positions(builder, body, &pass, step.suffix);
@@ -205,22 +197,10 @@ impl Walk {
             if self.ragged() {
                 preds.push(self.number(&pass).less(Expr::u32(self.n_accesses)));
             }
-            let mut coordinates = step.origins.to_vec();
-            for (direction, position) in self.directions.iter().zip(positions) {
-                let Some(mode) = direction.mode else {
-                    continue;
-                };
-                let stem = builder.names.mode(mode).to_string();
-                let name = format!("{}_{stem}_{}", self.stem, step.suffix);
-                let at = position_in(step.origins, mode).plus(position);
-                let at = builder.bind(body, &name, at);
-                if direction.predicated {
-                    preds.push(at.clone().less(builder.extent(mode)));
-                }
-                coordinates.retain(|(id, _)| *id != mode);
-                coordinates.push((mode, at));
-            }
-            let offset = builder.offset(&self.access, |mode| position_in(&coordinates, mode));
+            let offset = match &reach {
+                Some(reach) => self.offset_from(builder, reach, &positions, &mut preds),
+                None => self.offset(builder, body, step, &positions, &mut preds),
+            };
             body.push(Stmt::Load {
                 to: reg(self.staged, pass.times(Expr::u32(self.elems))),
                 from: Place { space: Space::Global(buffer(&self.access)), offset },
@@ -228,6 +208,103 @@ impl Walk {
                 when: all(preds),
             });
         });
+    }
+
+    /// The offset of an access from its coordinates, which have predicates.
+    fn offset(
+        &self,
+        builder: &mut Builder<'_>,
+        body: &mut Vec<Stmt>,
+        step: &Step<'_>,
+        positions: &[[Expr; 2]],
+        preds: &mut Vec<Pred>,
+    ) -> Expr {
+        let mut coordinates = step.origins.to_vec();
+        for (mode, [of_thread, of_pass]) in self.by_mode(positions) {
+            let name = self.name_of(builder, mode, step.suffix);
+            let at = position_in(step.origins, mode).plus(of_thread).plus(of_pass);
+            let at = builder.bind(body, &name, at);
+            if self.is_predicated(mode) {
+                preds.push(at.clone().less(builder.extent(mode)));
+            }
+            coordinates.retain(|(id, _)| *id != mode);
+            coordinates.push((mode, at));
+        }
+        builder.offset(&self.access, |mode| position_in(&coordinates, mode))
+    }
+
+    /// The offset of an access from where the thread's first one is: then what differs from pass
+    /// to pass are numbers, of which one-wide accesses have so many that coordinates of their own
+    /// would not fit the registers (evidence, experiments.md).
+    fn offset_from(
+        &self,
+        builder: &Builder<'_>,
+        reach: &Reach,
+        positions: &[[Expr; 2]],
+        preds: &mut Vec<Pred>,
+    ) -> Expr {
+        let mut steps = Vec::new();
+        for (mode, [_, of_pass]) in self.by_mode(positions) {
+            if let Some((_, left)) = reach.left.iter().find(|(id, _)| *id == mode) {
+                preds.push(of_pass.clone().less(left.clone()));
+            }
+            steps.push((mode, of_pass));
+        }
+        let first = builder.offset(&self.access, |mode| position_in(&reach.first, mode));
+        first.plus(builder.offset(&self.access, |mode| position_in(&steps, mode)))
+    }
+
+    /// Binds the thread's first coordinates in a step, and how far the extents reach from there.
+    fn reach(&self, builder: &mut Builder<'_>, body: &mut Vec<Stmt>, step: &Step<'_>) -> Reach {
+        let of_thread = self.directions.iter().map(|direction| direction.thread_part.clone());
+        let of_thread: Vec<[Expr; 2]> = of_thread.map(|part| [part, Expr::u32(0)]).collect();
+        let mut reach = Reach { first: step.origins.to_vec(), left: Vec::new() };
+        for (mode, [of_thread, _]) in self.by_mode(&of_thread) {
+            let name = self.name_of(builder, mode, step.suffix);
+            let first = position_in(step.origins, mode).plus(of_thread);
+            let first = builder.bind(body, &name, first);
+            if self.is_predicated(mode) {
+                let left = builder.extent(mode).saturating_minus(first.clone());
+                let name = self.name_of(builder, mode, &format!("left_{}", step.suffix));
+                reach.left.push((mode, builder.bind(body, &name, left)));
+            }
+            reach.first.retain(|(id, _)| *id != mode);
+            reach.first.push((mode, first));
+        }
+        reach
+    }
+
+    /// Whether the walked mode has two directions.
+    fn by_sectors(&self) -> bool {
+        let walked = |direction: &&Direction| direction.mode == self.directions[0].mode;
+        self.directions.iter().filter(walked).count() > 1
+    }
+
+    fn is_predicated(&self, mode: ModeId) -> bool {
+        self.directions.iter().any(|direction| direction.mode == Some(mode) && direction.predicated)
+    }
+
+    fn name_of(&self, builder: &Builder<'_>, mode: ModeId, suffix: &str) -> String {
+        format!("{}_{}_{suffix}", self.stem, builder.names.mode(mode))
+    }
+
+    /// The position of each mode; that of a mode with two directions is their sum.
+    fn by_mode(&self, positions: &[[Expr; 2]]) -> Vec<(ModeId, [Expr; 2])> {
+        let mut modes: Vec<(ModeId, [Expr; 2])> = Vec::new();
+        for (direction, position) in self.directions.iter().zip(positions) {
+            let Some(mode) = direction.mode else {
+                continue;
+            };
+            match modes.iter_mut().find(|(id, _)| *id == mode) {
+                Some((_, sum)) => {
+                    for (sum, part) in sum.iter_mut().zip(position) {
+                        *sum = sum.clone().plus(part.clone());
+                    }
+                }
+                None => modes.push((mode, position.clone())),
+            }
+        }
+        modes
     }
 
     /// Stores the registers of [`Walk::load`] into the stage that begins at `stage`.
@@ -244,8 +321,8 @@ impl Walk {
             let positions = self.positions(builder, body, &pass, &format!("{suffix}_store"));
             let cell = self.directions.iter().zip(positions).fold(
                 stage.clone().plus(self.stage_base.clone()),
-                |cell, (direction, position)| {
-                    cell.plus(position.times(direction.stage_stride.clone()))
+                |cell, (direction, [of_thread, of_pass])| {
+                    cell.plus(of_thread.plus(of_pass).times(direction.stage_stride.clone()))
                 },
             );
             let guard = self.ragged().then(|| self.number(&pass).less(Expr::u32(self.n_accesses)));
@@ -283,38 +360,6 @@ impl Walk {
             });
         });
     }
-}
-
-/// The directions of a factor's tile, the walked one first. Of the others the side comes before
-/// the contracted mode, so that the lanes of a transposing store fall into different banks.
-fn directions(tiled: &Tiled, side: &Side, elems: u32, upper: &str) -> Vec<Direction> {
-    let direction = |mode: Option<ModeId>, tile: u32, stride: Expr, tail: Tail| Direction {
-        mode,
-        radix: tile,
-        scale: 1,
-        stage_stride: stride,
-        predicated: tail == Tail::Predicated,
-        thread_part: Expr::u32(0),
-        thread_count: 1,
-        pass_divisor: 1,
-        pass_radix: 1,
-    };
-    let row = Expr::named(&format!("{upper}_ROW"), side.staging.row_elems);
-    let channel = Expr::named(&format!("{upper}_CHANNEL"), side.staging.channel_elems);
-    let of_side = direction(Some(side.mode), side.tile, Expr::u32(1), side.tail);
-    let contracted = &tiled.contracted;
-    let of_contracted = direction(contracted.mode, contracted.tile, row, contracted.tail);
-    let of_batch = direction(tiled.batch.mode, tiled.batch.tile, channel, tiled.batch.tail);
-    let mut directions = match side.staging.along {
-        Along::Side => vec![of_side, of_contracted, of_batch],
-        Along::Contracted => vec![of_contracted, of_side, of_batch],
-        Along::Batch => vec![of_batch, of_side, of_contracted],
-    };
-    // The walked direction is counted in accesses.
-    directions[0].radix /= elems;
-    directions[0].scale = elems;
-    directions.retain(|direction| direction.mode.is_some());
-    directions
 }
 
 fn width(elems: u32) -> Width {

@@ -3,17 +3,18 @@
 
 use mage_einsum::index::{Access, ModeId, Statement};
 
-use super::builder::{Builder, Frame, buffer, host_extent, reg};
+use super::builder::{Builder, Frame, host_extent, reg};
 use super::epilogue;
 use super::grid;
 use super::host::{NARROW_COORDINATES, grid_limit, require_limit};
 use super::names::Names;
 use super::stage::{Step, Walk};
+use super::wide;
 use crate::kernel::{
-    Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Place, Pred, RegId, SharedId, Space,
-    Stmt, Ty, Value, Width,
+    Arm, Expr, HostExpr, HostStep, Kernel, Module, Place, Pred, RegId, SharedId, Space, Stmt, Ty,
+    Value, Width,
 };
-use crate::schedule::{Launch, Schedule, Tail, Tiled, Variant, VariantKind};
+use crate::schedule::{Launch, Schedule, Tail, Tiled, Variant};
 
 /// The kernels of all variants and the steps that select one.
 pub fn lower(
@@ -37,7 +38,7 @@ pub fn lower(
         let wide = wide_accesses(&schedule.program.statements[launch.statement], tiled, variant);
         arms.push(Arm {
             name: variant.kind.name().to_string(),
-            eligible: eligible(schedule, names, module, &wide),
+            eligible: wide::eligible(&schedule.program, names, module, &wide),
             steps: vec![HostStep::Launch { kernel, blocks: blocks.clone() }],
         });
         kernels.push(Lowering::new(schedule, launch, tiled, variant, names).kernel());
@@ -77,27 +78,6 @@ fn wide_accesses<'s>(
     }
     wide.sort_by_key(|access| access.tensor);
     wide
-}
-
-/// A wide access needs its address to be a multiple of 16 bytes: the buffer's start is, every
-/// tile origin along the contiguous mode is a multiple of four, and so is every other stride when
-/// the contiguous extent is. A temporary starts as well aligned as the workspace.
-fn eligible(schedule: &Schedule, names: &Names, module: &Module, wide: &[&Access]) -> HostPred {
-    let mut all = Vec::new();
-    for access in wide {
-        if let Some(mode) = access.modes.last() {
-            let extent = host_extent(&schedule.program, names, *mode);
-            let multiple = HostPred::MultipleOf(extent, 4);
-            if !all.contains(&multiple) {
-                all.push(multiple);
-            }
-        }
-        let aligned = HostPred::AlignedTo(module.memory_of(buffer(access)), 16);
-        if !all.contains(&aligned) {
-            all.push(aligned);
-        }
-    }
-    HostPred::All(all)
 }
 
 struct Lowering<'p> {
@@ -154,6 +134,9 @@ impl<'p> Lowering<'p> {
         let mut body = Vec::new();
         let digits = grid::digits(tiled, self.builder.names);
         let origins = grid::bind(&mut self.builder, &mut body, &digits);
+        for (side, elems) in tiled.sides().into_iter().zip(self.variant.load_elems) {
+            self.builder.reads(&self.factors[side.factor], elems);
+        }
         for access in self.factors.iter().chain([&self.target]) {
             self.builder.bind_strides(&mut body, access);
         }
@@ -184,17 +167,10 @@ impl<'p> Lowering<'p> {
 
     fn frame(&self) -> Frame {
         let kind = self.variant.kind;
-        let summary = match kind {
-            VariantKind::Wide => {
-                "Accesses of 16 bytes, for contiguous extents that are multiples of 4 in buffers \
-                 aligned to 16 bytes."
-            }
-            VariantKind::Narrow => "Accesses of 4 bytes, for any extents and alignment.",
-        };
         let part = (self.tiled.variants.len() > 1).then(|| kind.name());
         Frame {
             name: self.schedule.kernel_name(self.launch, part),
-            summary: summary.to_string(),
+            summary: kind.accesses(self.schedule.program.operand_dtype()),
             block_threads: self.tiled.threads.block_threads(),
             min_blocks: self.tiled.min_blocks,
         }

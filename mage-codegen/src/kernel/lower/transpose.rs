@@ -3,7 +3,7 @@
 
 use mage_einsum::index::{Access, ModeId};
 
-use super::builder::{Builder, Frame, all, buffer, reg};
+use super::builder::{Builder, Frame, Write, all, buffer, reg};
 use super::coordinates;
 use super::grid::{self, Digit};
 use super::host::grid_limit;
@@ -136,12 +136,9 @@ impl Moves<'_> {
             when: None,
         });
         let offset = self.offset(target, [(across.mode, &across_at), (down.mode, &down_at)]);
-        moved.push(Stmt::Store {
-            to: Place { space: Space::Global(buffer(target)), offset },
-            from: vec![value],
-            width: Width::One,
-            when: self.exists([(across, &across_at), (down, &down_at)]),
-        });
+        let when = self.exists([(across, &across_at), (down, &down_at)]);
+        let write = Write { offset, from: vec![value], width: Width::One, when };
+        self.builder.write(&mut moved, target, write);
         body.push(unrolled(pass, passes, moved));
     }
 

@@ -1,7 +1,7 @@
 //! Lays the temporaries out in one workspace of the caller, one after the other, each from a
 //! multiple of 16 bytes on. It comes after the buffers and before the host's checks.
 
-use mage_einsum::index::Dtype;
+use mage_einsum::index::Layout;
 
 use super::host::elems;
 use crate::kernel::{
@@ -26,11 +26,13 @@ pub fn lay_out(module: &mut Module) {
         return;
     }
     let buffer = BufferId(module.buffers.len());
+    let dtype = module.buffers[regions[0].temp.0].dtype;
     module.buffers.push(Buffer {
         name: IDENT.to_string(),
         ident: IDENT.to_string(),
         dims: Vec::new(),
-        dtype: Dtype::F32,
+        dtype,
+        layout: Layout::RowMajor,
         usage: BufferUse::Workspace,
     });
     module.workspace = Some(Workspace { buffer, elems: HostExpr::sum(sizes), regions });

@@ -1,7 +1,7 @@
 //! The host's steps as text.
 
 use super::Lines;
-use crate::kernel::{HostError, HostExpr, HostPred, HostStep, Module};
+use crate::kernel::{BufferId, HostError, HostExpr, HostPred, HostStep, Module, ParamValue};
 
 pub(super) fn steps(out: &mut Lines, depth: usize, module: &Module, steps: &[HostStep]) {
     for step in steps {
@@ -34,6 +34,27 @@ pub(super) fn steps(out: &mut Lines, depth: usize, module: &Module, steps: &[Hos
             }
         }
     }
+}
+
+/// What is passed for a parameter.
+pub(super) fn param(module: &Module, value: &ParamValue) -> String {
+    match value {
+        ParamValue::Unsigned(value) => expr(module, value),
+        ParamValue::Stride { buffer, dims } => {
+            let strides: Vec<String> =
+                dims.iter().map(|dim| stride(module, *buffer, *dim)).collect();
+            strides.join(" + ")
+        }
+    }
+}
+
+/// `stride(a, k)`; the label says which dimension, and of a diagonal its number.
+fn stride(module: &Module, buffer: BufferId, dim: usize) -> String {
+    let buffer = &module.buffers[buffer.0];
+    let label = &module.labels[buffer.dims[dim]].name;
+    let again = buffer.dims.iter().filter(|other| **other == buffer.dims[dim]).count() > 1;
+    let dim = if again { format!(" {dim}") } else { String::new() };
+    format!("stride({}, {label}{dim})", buffer.ident)
 }
 
 /// A host value.
@@ -72,6 +93,11 @@ fn pred(module: &Module, pred: &HostPred) -> String {
         HostPred::AlignedTo(buffer, bytes) => {
             format!("address({}) % {bytes} == 0", name(buffer.0))
         }
+        HostPred::InBuffer(buffer) => format!("view({}) in bounds", name(buffer.0)),
+        HostPred::UnitStride(buffer, dim) => format!("{} == 1", stride(module, *buffer, *dim)),
+        HostPred::StrideMultipleOf(buffer, dim, divisor) => {
+            format!("{} % {divisor} == 0", stride(module, *buffer, *dim))
+        }
         HostPred::All(all) if all.is_empty() => "true".to_string(),
         HostPred::All(all) => {
             let all: Vec<String> = all.iter().map(|one| self::pred(module, one)).collect();
@@ -96,6 +122,7 @@ fn error(module: &Module, error: &HostError) -> String {
         }
         HostError::SizeOverflow { buffer: id } => format!("size overflow of {}", buffer(id.0)),
         HostError::LengthMismatch { buffer: id } => format!("length mismatch of {}", buffer(id.0)),
+        HostError::OutOfBuffer { buffer: id } => format!("{} out of its buffer", buffer(id.0)),
         HostError::WorkspaceTooShort { buffer: _, need: _ } => "workspace too short".to_string(),
         HostError::LaunchLimit { what, need: _, limit: _ } => format!("launch limit of {what}"),
     }

@@ -74,8 +74,8 @@ fn expr(kernel: &Kernel, value: &Expr) -> String {
         Expr::Var(var) => kernel.var(*var).name.clone(),
         Expr::Thread => "threadIdx".to_string(),
         Expr::Block => "blockIdx".to_string(),
-        Expr::Binary(BinOp::Min, left, right) => {
-            format!("min({}, {})", expr(kernel, left), expr(kernel, right))
+        Expr::Binary(op @ (BinOp::Min | BinOp::SaturatingSub), left, right) => {
+            format!("{}({}, {})", sign(*op), expr(kernel, left), expr(kernel, right))
         }
         Expr::Binary(op, left, right) => {
             let left = side(kernel, left, needs(*op));
@@ -86,6 +86,7 @@ fn expr(kernel: &Kernel, value: &Expr) -> String {
             format!("{left} {} {right}", sign(*op))
         }
         Expr::Widen(inner) => format!("u64({})", expr(kernel, inner)),
+        Expr::Signed(inner) => format!("i64({})", expr(kernel, inner)),
         Expr::Narrow(inner) => format!("u32({})", expr(kernel, inner)),
     }
 }
@@ -101,12 +102,13 @@ fn strength(expr: &Expr) -> u8 {
         Expr::Binary(BinOp::Xor, ..) => 0,
         Expr::Binary(BinOp::Add | BinOp::Sub, ..) => 1,
         Expr::Binary(BinOp::Mul | BinOp::Div | BinOp::Rem, ..) => 2,
-        Expr::Binary(BinOp::Min, ..)
+        Expr::Binary(BinOp::Min | BinOp::SaturatingSub, ..)
         | Expr::Const { .. }
         | Expr::Var(_)
         | Expr::Thread
         | Expr::Block
         | Expr::Widen(_)
+        | Expr::Signed(_)
         | Expr::Narrow(_) => 3,
     }
 }
@@ -116,7 +118,7 @@ fn needs(op: BinOp) -> u8 {
     match op {
         BinOp::Add | BinOp::Sub => 1,
         BinOp::Mul | BinOp::Div | BinOp::Rem => 2,
-        BinOp::Xor | BinOp::Min => 3,
+        BinOp::Xor | BinOp::Min | BinOp::SaturatingSub => 3,
     }
 }
 
@@ -124,6 +126,7 @@ fn sign(op: BinOp) -> &'static str {
     match op {
         BinOp::Add => "+",
         BinOp::Sub => "-",
+        BinOp::SaturatingSub => "saturating_sub",
         BinOp::Mul => "*",
         BinOp::Div => "/",
         BinOp::Rem => "%",
@@ -136,6 +139,7 @@ pub(super) fn ty(ty: Ty) -> &'static str {
     match ty {
         Ty::U32 => "u32",
         Ty::U64 => "u64",
+        Ty::I64 => "i64",
     }
 }
 

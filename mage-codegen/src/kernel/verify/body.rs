@@ -1,13 +1,16 @@
 //! The statements of a kernel: scopes of variables and register arrays, types, ranges, barriers.
 
-use super::super::walk::Direction;
+use mage_einsum::dtype::Dtype;
+
+use super::super::walk::{self, Direction};
 use super::super::{
     BufferId, BufferUse, Expr, Kernel, Module, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value,
-    VarId, describe,
+    VarId, Width, describe,
 };
 use super::buffer_use;
 use super::expr::Scope;
 use crate::device::WARP_THREADS;
+use mage_einsum::index::Layout;
 
 /// Walks the kernel's body from top to bottom.
 pub(super) fn verify(module: &Module, kernel: &Kernel) -> Result<(), String> {
@@ -90,7 +93,8 @@ impl Walk<'_> {
             Stmt::Barrier => Ok(()),
             Stmt::Load { to, from, width, when } => {
                 self.registers(to, width.elems())?;
-                self.access(from, when.as_ref(), Direction::Load)
+                self.access(from, when.as_ref(), Direction::Load)?;
+                self.carried(to, from, *width)
             }
             Stmt::Store { to, from, width, when } => {
                 if from.len() != width.elems() as usize {
@@ -98,11 +102,13 @@ impl Walk<'_> {
                     return Err(format!("the store has {given} registers for {asked} elements"));
                 }
                 from.iter().try_for_each(|reg| self.registers(reg, 1))?;
-                self.access(to, when.as_ref(), Direction::Store)
+                self.access(to, when.as_ref(), Direction::Store)?;
+                from.iter().try_for_each(|reg| self.carried(reg, to, *width))
             }
             Stmt::ShuffleXor { to, from, lane_mask } => self.shuffle(to, from, *lane_mask),
             Stmt::Compute { to, value } => {
                 self.registers(to, 1)?;
+                self.one_type(stmt)?;
                 match value {
                     Value::Copy(only) => self.registers(only, 1),
                     Value::Add(first, second) | Value::Mul(first, second) => {
@@ -122,6 +128,7 @@ impl Walk<'_> {
     fn looped(&mut self, stmt: &Stmt) -> Result<(), String> {
         let Stmt::For { var, begin, end, step, unroll, body } = stmt else { return Ok(()) };
         let ty = self.declared(*var)?;
+        self.scope.unsigned("the loop's begin", begin)?;
         self.scope.is("the loop's begin", begin, ty)?;
         self.scope.is("the loop's end", end, ty)?;
         if *step == 0 {
@@ -151,6 +158,35 @@ impl Walk<'_> {
         }
         self.registers(to, 1)?;
         self.registers(from, 1)
+    }
+
+    /// A register holds what memory of the place's type does, and no access has more than the 16
+    /// bytes that a thread moves at once.
+    fn carried(&self, reg: &Reg, place: &Place, width: Width) -> Result<(), String> {
+        let dtype = match place.space {
+            Space::Global(buffer) => self.module.buffers[buffer.0].dtype,
+            Space::Shared(array) => self.kernel.shared[array.0].dtype,
+        };
+        let array = &self.kernel.registers[reg.array.0];
+        if array.dtype != dtype.accumulator() {
+            return Err(format!("`{}` of {} meets memory of {dtype}", array.name, array.dtype));
+        }
+        let bytes = u64::from(width.elems()) * dtype.size_bytes();
+        if bytes > 16 { Err(format!("an access of {bytes} bytes, limit 16")) } else { Ok(()) }
+    }
+
+    /// What is computed has the type of what it is computed from.
+    fn one_type(&self, stmt: &Stmt) -> Result<(), String> {
+        let arrays = walk::registers(stmt).into_iter().map(|reg| reg.array.0);
+        let mut dtypes: Vec<Dtype> = arrays
+            .filter_map(|array| self.kernel.registers.get(array))
+            .map(|array| array.dtype)
+            .collect();
+        dtypes.dedup();
+        match dtypes.as_slice() {
+            [] | [_] => Ok(()),
+            [first, second, ..] => Err(format!("{first} and {second} in one operation")),
+        }
     }
 
     fn declared(&self, var: VarId) -> Result<Ty, String> {
@@ -183,7 +219,11 @@ impl Walk<'_> {
         match place.space {
             Space::Global(buffer) => {
                 self.usage(buffer, direction)?;
-                self.scope.is("a global offset", &place.offset, Ty::U64)
+                let ty = match self.module.buffers[buffer.0].layout {
+                    Layout::RowMajor => Ty::U64,
+                    Layout::Strided => Ty::I64,
+                };
+                self.scope.is("a global offset", &place.offset, ty)
             }
             Space::Shared(array) if array.0 >= self.kernel.shared.len() => {
                 Err(format!("{array:?} does not exist"))
@@ -196,7 +236,7 @@ impl Walk<'_> {
         match (buffer_use(self.module, buffer)?, direction) {
             (BufferUse::Read, Direction::Load)
             | (BufferUse::Write, Direction::Store)
-            | (BufferUse::Temp, Direction::Load | Direction::Store) => Ok(()),
+            | (BufferUse::Update | BufferUse::Temp, Direction::Load | Direction::Store) => Ok(()),
             (BufferUse::Workspace, Direction::Load | Direction::Store) => {
                 Err("an access to the workspace that is no temporary's".to_string())
             }

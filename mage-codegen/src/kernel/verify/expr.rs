@@ -22,6 +22,10 @@ impl Scope<'_> {
                 Err(_) => Err(format!("{value} does not fit u32")),
             },
             Expr::Const { ty: Ty::U64, .. } => Ok(Ty::U64),
+            Expr::Const { value, ty: Ty::I64, .. } => match i64::try_from(*value) {
+                Ok(_) => Ok(Ty::I64),
+                Err(_) => Err(format!("{value} does not fit i64")),
+            },
             Expr::Var(id) => self.var_ty(*id),
             Expr::Thread | Expr::Block => Ok(Ty::U32),
             Expr::Binary(op, left, right) => {
@@ -30,17 +34,28 @@ impl Scope<'_> {
                     return Err(format!("{op:?} of {left_ty:?} and {right_ty:?}"));
                 }
                 match (op, right.as_const()) {
+                    (BinOp::Add | BinOp::Sub | BinOp::Mul, _) => Ok(left_ty),
+                    (_, _) if left_ty == Ty::I64 => Err(format!("{op:?} of {left_ty:?}")),
                     (BinOp::Div | BinOp::Rem, Some(0)) => Err(format!("{op:?} by zero")),
-                    (_, _) => Ok(left_ty),
+                    (
+                        BinOp::Div | BinOp::Rem | BinOp::Min | BinOp::Xor | BinOp::SaturatingSub,
+                        _,
+                    ) => Ok(left_ty),
                 }
             }
             Expr::Widen(inner) => match self.ty(inner)? {
                 Ty::U32 => Ok(Ty::U64),
                 Ty::U64 => Err("a widening of u64".to_string()),
+                Ty::I64 => Err("a widening of i64".to_string()),
+            },
+            Expr::Signed(inner) => match self.ty(inner)? {
+                Ty::U32 | Ty::U64 => Ok(Ty::I64),
+                Ty::I64 => Err("a sign for what has one".to_string()),
             },
             Expr::Narrow(inner) => match self.ty(inner)? {
                 Ty::U64 => Ok(Ty::U32),
                 Ty::U32 => Err("a narrowing of u32".to_string()),
+                Ty::I64 => Err("a narrowing of i64".to_string()),
             },
         }
     }
@@ -51,11 +66,19 @@ impl Scope<'_> {
         if found == wanted { Ok(()) } else { Err(format!("{what} is {found:?}, not {wanted:?}")) }
     }
 
+    /// `expr` is an unsigned number.
+    pub fn unsigned(&self, what: &str, expr: &Expr) -> Result<Ty, String> {
+        match self.ty(expr).map_err(|why| format!("{what}: {why}"))? {
+            unsigned @ (Ty::U32 | Ty::U64) => Ok(unsigned),
+            Ty::I64 => Err(format!("{what} has a sign")),
+        }
+    }
+
     /// Both sides of every comparison agree.
     pub fn pred(&self, pred: &Pred) -> Result<(), String> {
         match pred {
             Pred::Less(left, right) => {
-                let left = self.ty(left)?;
+                let left = self.unsigned("the left side of a comparison", left)?;
                 self.is("the right side of a comparison", right, left)
             }
             Pred::All(parts) => parts.iter().try_for_each(|part| self.pred(part)),
@@ -80,7 +103,7 @@ impl Scope<'_> {
                 self.is_static(left)?;
                 self.is_static(right)
             }
-            Expr::Thread | Expr::Block | Expr::Widen(_) | Expr::Narrow(_) => {
+            Expr::Thread | Expr::Block | Expr::Widen(_) | Expr::Signed(_) | Expr::Narrow(_) => {
                 Err("a register index depends on more than unrolled loop variables".to_string())
             }
         }

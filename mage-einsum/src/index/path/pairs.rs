@@ -8,9 +8,12 @@ use super::pair::pair;
 use super::report::{Order, PathReport, PathStep};
 use super::size::{Modes, Sizes, modes_of};
 use crate::diagnostic::Diagnostics;
+use crate::dtype::Dtype;
 use crate::index::print::print_line;
 use crate::index::roles::roles;
-use crate::index::{Access, Dtype, Expr, ModeId, Program, Statement, Tensor, TensorId, TensorKind};
+use crate::index::{
+    Access, Expr, Layout, ModeId, Program, Statement, Tensor, TensorId, TensorKind,
+};
 use crate::options::Options;
 
 /// Makes pairs of a program as lowered: every statement of the result has at most two factors.
@@ -148,7 +151,8 @@ impl<'p> Sequence<'p> {
         self.temporaries.push(Tensor {
             name: self.free_name(),
             kind: TensorKind::Temp,
-            dtype: self.output_dtype(),
+            dtype: self.temporary_dtype(),
+            layout: Layout::RowMajor,
             dims: modes.clone(),
         });
         let access = Access { tensor, modes };
@@ -167,9 +171,10 @@ impl<'p> Sequence<'p> {
         name
     }
 
-    /// A temporary is held in the type of the output, which may be wider than the operands'.
-    fn output_dtype(&self) -> Dtype {
-        self.program.tensor(self.original.target.tensor).dtype
+    /// A temporary is held in the type that sums are accumulated in, so that only the output is
+    /// rounded to a narrower one (rule R15).
+    fn temporary_dtype(&self) -> Dtype {
+        self.program.tensor(self.original.target.tensor).dtype.accumulator()
     }
 
     fn statement(&self, target: Access, factors: Vec<Access>) -> Statement {
@@ -178,7 +183,8 @@ impl<'p> Sequence<'p> {
             !target.modes.contains(mode) && roles.iter().any(|(used, _)| used == mode)
         };
         let reduced = self.original.reduced.iter().copied().filter(is_summed).collect();
-        Statement { target, reduced, value: Expr::product(factors), roles }
+        let value = Expr::product(factors);
+        Statement { target, accumulates: false, reduced, value, roles }
     }
 
     /// The whole program, and the step of each of its statements.
@@ -188,6 +194,7 @@ impl<'p> Sequence<'p> {
             return (self.program.clone(), vec![None]);
         };
         last.target.tensor.0 += self.temporaries.len();
+        last.accumulates = self.original.accumulates;
         let (outputs, inputs): (Vec<Tensor>, Vec<Tensor>) =
             self.program.tensors.iter().cloned().partition(|tensor| match tensor.kind {
                 TensorKind::Input => false,

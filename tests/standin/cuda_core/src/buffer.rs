@@ -21,7 +21,7 @@ macro_rules! device_copy {
         unsafe impl DeviceCopy for $scalar {}
     )+ };
 }
-device_copy!(i8 i16 i32 i64 isize u8 u16 u32 u64 u128 usize f32 f64);
+device_copy!(i8 i16 i32 i64 isize u8 u16 u32 u64 u128 usize half::f16 half::bf16 f32 f64);
 
 /// An owned run of `T` in device memory.
 pub struct DeviceBuffer<T> {

@@ -4,6 +4,7 @@
 //! It proves the text and the logic of a kernel. It proves nothing about its speed, nor that cuda-oxide accepts it.
 
 mod pause;
+pub mod ptx;
 mod shared;
 pub mod standin;
 pub mod thread;

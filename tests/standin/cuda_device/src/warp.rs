@@ -11,3 +11,14 @@ use crate::standin;
 pub fn shuffle_xor_f32(value: f32, lane_mask: u32) -> f32 {
     f32::from_bits(standin::shuffle_at(Location::caller(), value.to_bits(), lane_mask))
 }
+
+/// The same for an f64, in two halves as the hardware does it.
+///
+/// Panics in the end unless all 32 lanes come here.
+#[track_caller]
+pub fn shuffle_xor_f64(value: f64, lane_mask: u32) -> f64 {
+    let (bits, place) = (value.to_bits(), Location::caller());
+    let shuffle = |half: u64| u64::from(standin::shuffle_at(place, half as u32, lane_mask));
+    let (low, high) = (shuffle(bits), shuffle(bits >> 32));
+    f64::from_bits(high << 32 | low)
+}

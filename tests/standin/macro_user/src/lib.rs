@@ -55,3 +55,4 @@ einsum_kernel!("iI,Ij->ij", tile = 16, name = capitals,);
 einsum_kernel!(r"ikc,jkc->ijc", tile = (16, 32, 4), name = triangle);
 einsum_kernel!("ik,kj->ij", tile = 32, extents = (i = 64, j = 32, k = 48), name = fixed);
 einsum_kernel!("ij,jk,kl->il", tile = 16, name = chain);
+einsum_kernel!("ij,kj->ik", tile = 16, strides = runtime, name = strided);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use cuda_core::{CudaContext, CudaStream, DeviceBuffer};
 use mage::fill::{Fill, fill};
-use mage::ndarray::ArrayViewD;
+use mage::ndarray::{ArrayViewD, Axis, Slice};
 use mage::tolerance;
-use mage_standin_macro_user::{capitals, chain, fixed, matmul, triangle};
+use mage_standin_macro_user::{capitals, chain, fixed, matmul, strided, triangle};
 
 fn device() -> (Arc<CudaContext>, Arc<CudaStream>) {
     let context = CudaContext::new(0).unwrap();
@@ -60,7 +60,8 @@ fn a_sequence_takes_the_workspace_it_asks_for() {
     let operands: Vec<Vec<f32>> =
         (0..).zip(shapes).map(|(seed, [rows, cols])| fill(Fill::Hash, seed, rows * cols)).collect();
     let [a, b, c] = [0, 1, 2].map(|position| view(&shapes[position], &operands[position]));
-    let reference = chain::reference(a, b, c).unwrap().to_f32().into_raw_vec_and_offset().0;
+    let reference =
+        chain::reference(a, b, c).unwrap().rounded_to::<f32>().into_raw_vec_and_offset().0;
     let emulated = chain::emulate(&extents, &operands[0], &operands[1], &operands[2]).unwrap();
     assert_eq!(emulated, reference);
 
@@ -73,6 +74,61 @@ fn a_sequence_takes_the_workspace_it_asks_for() {
     let mut out = upload(&vec![f32::NAN; reference.len()]);
     chain::launch(&module, &stream, &extents, &a, &b, &c, &mut workspace, &mut out).unwrap();
     assert_eq!(out.to_host_vec(&stream).unwrap(), reference);
+}
+
+/// The same buffer as both operands, whole and by every other column, backwards (cases.md, H10).
+#[test]
+fn views_share_a_buffer() {
+    let (context, stream) = device();
+    let data = fill(Fill::Hash, 0, 18 * 20);
+    let module = strided::device::load(&context).unwrap();
+    let buffer = DeviceBuffer::from_host(&stream, &data).unwrap();
+    let launched = |extents: &strided::Extents, a, b| {
+        let poison = vec![f32::NAN; extents.i * extents.k];
+        let mut out = DeviceBuffer::from_host(&stream, &poison).unwrap();
+        strided::launch(&module, &stream, extents, a, b, &mut out).unwrap();
+        out.to_host_vec(&stream).unwrap()
+    };
+    let values = |reference: mage::oracle::Evaluation| {
+        reference.rounded_to::<f32>().into_raw_vec_and_offset().0
+    };
+
+    let whole = strided::View::row_major(&buffer, [18, 20]);
+    assert_eq!((whole.first, whole.strides), (0, [20, 1]));
+    let array = view(&[18, 20], &data);
+    let reference = strided::reference(array.clone(), array.clone()).unwrap();
+    let extents = strided::Extents { i: 18, j: 20, k: 18 };
+    assert_eq!(launched(&extents, whole, whole), values(reference));
+
+    let backwards = strided::View { buffer: &buffer, first: 19, strides: [20, -2] };
+    let columns = array.slice_axis(Axis(1), Slice::new(0, None, -2));
+    let rows = strided::View { first: 340, strides: [-20, 2], ..whole };
+    let mut upended = array.slice_axis(Axis(1), Slice::new(0, None, 2));
+    upended.invert_axis(Axis(0));
+    let reference = strided::reference(columns, upended).unwrap();
+    let extents = strided::Extents { i: 18, j: 10, k: 18 };
+    assert_eq!(launched(&extents, backwards, rows), values(reference));
+}
+
+#[test]
+fn a_view_out_of_its_buffer_is_refused() {
+    let (context, stream) = device();
+    let module = strided::device::load(&context).unwrap();
+    let buffer = DeviceBuffer::from_host(&stream, &[1.0; 6]).unwrap();
+    let mut out = DeviceBuffer::from_host(&stream, &[0.0; 4]).unwrap();
+    let extents = strided::Extents { i: 2, j: 3, k: 2 };
+    let right = strided::View::row_major(&buffer, [2, 3]);
+    let mut refusal = |first: usize, strides: [isize; 2]| {
+        let wrong = strided::View { first, strides, ..right };
+        strided::launch(&module, &stream, &extents, right, wrong, &mut out).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refusal(2, [-3, 1]),
+        "operand `B` reaches elements -1 to 4 but its buffer has 6: the view begins at 2 and has \
+         stride -3 along `k` = 2, stride 1 along `j` = 3"
+    );
+    assert!(refusal(1, [3, 1]).contains("reaches elements 1 to 6 but its buffer has 6"));
+    assert!(refusal(usize::MAX, [isize::MAX, isize::MIN]).contains("but its buffer has 6"));
 }
 
 #[test]

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use cuda_core::{CudaContext, CudaStream, DeviceBuffer, DriverError};
+use cuda_core::{CudaContext, CudaStream, DeviceBuffer, DeviceCopy, DriverError};
+use mage_einsum::dtype::Element;
 
 /// A context and its stream.
 pub struct Device {
@@ -26,17 +27,38 @@ impl Device {
         let stream = context.default_stream();
         Ok(Device { context, stream })
     }
+
+    /// A buffer with the values, each rounded to the element type.
+    fn upload<T: Element + DeviceCopy>(&self, values: &[f64]) -> DeviceBuffer<T> {
+        let elements: Vec<T> = values.iter().map(|value| T::from_f64(*value)).collect();
+        match DeviceBuffer::from_host(&self.stream, &elements) {
+            Ok(buffer) => buffer,
+            Err(error) => panic!("the stand-in cannot allocate: {error}"),
+        }
+    }
+
+    /// The values of a buffer.
+    fn download<T: Element + DeviceCopy>(&self, buffer: &DeviceBuffer<T>) -> Vec<f64> {
+        match buffer.to_host_vec(&self.stream) {
+            Ok(elements) => elements.into_iter().map(T::to_f64).collect(),
+            Err(error) => panic!("the stand-in cannot copy: {error}"),
+        }
+    }
 }
 
-/// Loads and launches one spec: extents in the order of labels, operands, workspace (which most
-/// specs have no use for), output.
-pub type Launch = fn(
-    &Device,
-    &[usize],
-    &[DeviceBuffer<f32>],
-    &mut DeviceBuffer<f32>,
-    &mut DeviceBuffer<f32>,
-) -> Result<(), String>;
+/// An operand of a launch. An f64 carries an element of any type.
+pub struct Operand {
+    /// The elements of its buffer.
+    pub data: Vec<f64>,
+    /// Where the operand begins in it, for a spec with strides.
+    pub first: usize,
+    /// The strides, for a spec that has them.
+    pub strides: Vec<isize>,
+}
+
+/// Loads and launches one spec: extents in the order of labels, operands, what workspace (which
+/// most specs have no use for) and output hold before.
+pub type Launch = fn(&Device, &[usize], &[Operand], &[f64], &[f64]) -> Result<Vec<f64>, String>;
 
 /// One spec's emitted source behind the common signature.
 pub struct Emitted {

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use common::{Agreement, Case, Problem};
-use cuda_core::DeviceBuffer;
 use cuda_host::standin::{Order, set_order};
 use mage_codegen::emulate::{self, Failure};
 use mage_codegen::kernel::{BufferUse, Module};
 use mage_einsum::fill::Fill;
-use mage_einsum::index::Extent;
-use mage_standin_run::{Device, Emitted, SPECS};
+use mage_einsum::index::{Extent, Layout};
+use mage_einsum::view::Arrangement;
+use mage_standin_run::{Device, Emitted, Operand, SPECS};
 
 #[path = "../../../common/mod.rs"]
 mod common;
@@ -31,6 +31,8 @@ enum Length {
     Right,
     /// The operand at this position, or after them the output, has an element too many.
     Longer(usize),
+    /// The operand at this position lacks the last element.
+    Shorter(usize),
     /// The workspace lacks an element.
     ShortWorkspace,
 }
@@ -41,26 +43,31 @@ fn launch(
     emitted: &Emitted,
     problem: &Problem,
     length: Length,
-) -> Result<Vec<f32>, String> {
+) -> Result<Vec<f64>, String> {
     let device = Device::new().unwrap();
     let extra = |position: usize| usize::from(length == Length::Longer(position));
-    let upload = |(position, data): (usize, &Vec<f32>)| {
+    let lacks = |position: usize| usize::from(length == Length::Shorter(position));
+    let operand = |(position, data): (usize, &Vec<f64>)| {
         let mut data = data.clone();
-        data.resize(data.len() + extra(position), 0.0);
-        DeviceBuffer::from_host(&device.stream, &data).unwrap()
+        data.resize(data.len() + extra(position) - lacks(position), 0.0);
+        let view = problem.views[position].as_ref();
+        let strides = view.map_or(&[][..], |view| &view.strides);
+        Operand {
+            data,
+            first: view.map_or(0, |view| usize::try_from(view.first).unwrap()),
+            strides: strides.iter().map(|stride| isize::try_from(*stride).unwrap()).collect(),
+        }
     };
-    let inputs: Vec<DeviceBuffer<f32>> = problem.operands.iter().enumerate().map(upload).collect();
-    let poison = vec![f32::NAN; problem.evaluation.values.len() + extra(inputs.len())];
-    let mut out = DeviceBuffer::from_host(&device.stream, &poison).unwrap();
+    let inputs: Vec<Operand> = problem.operands.iter().enumerate().map(operand).collect();
+    let mut out = problem.before.clone();
+    out.resize(problem.evaluation.values.len() + extra(inputs.len()), f64::NAN);
     let extents = problem.extents.iter().map(|extent| usize::try_from(*extent).unwrap());
     let extents: Vec<usize> = extents.collect();
     let needed = emulate::workspace_elems(&case.levels.module, &problem.extents).unwrap_or(0);
     // Extents beyond a limit are refused before the workspace is looked at.
     let needed = usize::try_from(needed.min(1 << 20)).unwrap();
-    let poison = vec![f32::NAN; needed - usize::from(length == Length::ShortWorkspace)];
-    let mut workspace = DeviceBuffer::from_host(&device.stream, &poison).unwrap();
-    (emitted.launch)(&device, &extents, &inputs, &mut workspace, &mut out)?;
-    Ok(out.to_host_vec(&device.stream).unwrap())
+    let workspace = vec![f64::NAN; needed - usize::from(length == Length::ShortWorkspace)];
+    (emitted.launch)(&device, &extents, &inputs, &workspace, &out)
 }
 
 #[test]
@@ -71,15 +78,11 @@ fn every_spec_in_both_orders() {
             for (fill, agreement) in
                 [(Fill::Hash, Agreement::Equal), (Fill::Normal, Agreement::WithinBound)]
             {
-                let problem = common::problem(&case.levels, extents, &[fill]);
-                for order in [Order::Forward, Order::Reverse] {
-                    set_order(order);
-                    let wrong = match launch(&case, emitted, &problem, Length::Right) {
-                        Ok(got) => common::disagreement(&got, &problem.evaluation, agreement),
-                        Err(refusal) => Some(refusal),
-                    };
-                    failures.extend(wrong.map(|wrong| {
-                        format!("{} at {extents:?}, {fill:?}, {order:?}: {wrong}", case.name)
+                for arrangement in common::arrangements(&case.levels.module) {
+                    let problem = common::arranged(&case.levels, extents, &[fill], arrangement);
+                    let wrong = wrong_in_either_order(&case, emitted, &problem, agreement);
+                    failures.extend(wrong.into_iter().map(|wrong| {
+                        format!("{} at {extents:?}, {fill:?}, {arrangement:?}: {wrong}", case.name)
                     }));
                 }
             }
@@ -88,11 +91,32 @@ fn every_spec_in_both_orders() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
+/// What is wrong with the output of a launch with the threads of a block forwards and backwards.
+fn wrong_in_either_order(
+    case: &Case,
+    emitted: &Emitted,
+    problem: &Problem,
+    agreement: Agreement,
+) -> Vec<String> {
+    let mut failures = Vec::new();
+    for order in [Order::Forward, Order::Reverse] {
+        set_order(order);
+        let wrong = match launch(case, emitted, problem, Length::Right) {
+            Ok(got) => common::disagreement(&got, &problem.evaluation, agreement),
+            Err(refusal) => Some(refusal),
+        };
+        failures.extend(wrong.map(|wrong| format!("{order:?}: {wrong}")));
+    }
+    failures
+}
+
 /// What the host's steps say, as data, about the same call.
 fn refusal_of_steps(module: &Module, problem: &Problem, length: Length) -> String {
     let mut problem_there = Problem {
         extents: problem.extents.clone(),
         operands: problem.operands.clone(),
+        views: problem.views.clone(),
+        before: problem.before.clone(),
         evaluation: problem.evaluation.clone(),
     };
     if let Length::Longer(position) = length {
@@ -104,6 +128,9 @@ fn refusal_of_steps(module: &Module, problem: &Problem, length: Length) -> Strin
             }
         }
     }
+    if let Length::Shorter(position) = length {
+        problem_there.operands[position].pop();
+    }
     match common::emulate(module, &problem_there, 16) {
         Err(Failure::Host(failure)) => failure.message,
         other => panic!("the host's steps let it through: {other:?}"),
@@ -113,13 +140,18 @@ fn refusal_of_steps(module: &Module, problem: &Problem, length: Length) -> Strin
 #[test]
 fn a_buffer_of_another_length_is_refused() {
     for (case, emitted) in emitted() {
-        let problem = common::problem(&case.levels, &case.runs[0], &[Fill::Hash]);
+        let arrangement = Arrangement::RowMajor;
+        let problem = common::arranged(&case.levels, &case.runs[0], &[Fill::Hash], arrangement);
         let given = case.levels.module.given().map(|(_, buffer)| buffer);
         let exact = given.filter(|buffer| buffer.usage != BufferUse::Workspace);
         for (position, buffer) in exact.enumerate() {
-            let refusal = launch(&case, emitted, &problem, Length::Longer(position)).unwrap_err();
-            let expected =
-                refusal_of_steps(&case.levels.module, &problem, Length::Longer(position));
+            // A view may lie in a longer buffer.
+            let length = match buffer.layout {
+                Layout::RowMajor => Length::Longer(position),
+                Layout::Strided => Length::Shorter(position),
+            };
+            let refusal = launch(&case, emitted, &problem, length).unwrap_err();
+            let expected = refusal_of_steps(&case.levels.module, &problem, length);
             assert_eq!(refusal, expected, "{}", case.name);
             assert!(refusal.contains(&format!("`{}`", buffer.name)), "{refusal}");
             assert!(refusal.contains("elements"), "{refusal}");
@@ -133,7 +165,8 @@ fn a_workspace_that_is_too_short_is_refused() {
         if case.levels.module.workspace.is_none() {
             continue;
         }
-        let problem = common::problem(&case.levels, &case.runs[0], &[Fill::Hash]);
+        let arrangement = Arrangement::RowMajor;
+        let problem = common::arranged(&case.levels, &case.runs[0], &[Fill::Hash], arrangement);
         let refusal = launch(&case, emitted, &problem, Length::ShortWorkspace).unwrap_err();
         let need = emulate::workspace_elems(&case.levels.module, &problem.extents).unwrap();
         let (has, bytes) = (need - 1, 4 * need);
@@ -149,7 +182,8 @@ fn an_extent_beyond_the_limit_is_refused() {
         let given = labels.filter(|label| label.extent == Extent::Runtime);
         for label in given {
             let small: BTreeMap<String, u64> = case.runs[0].clone();
-            let mut problem = common::problem(&case.levels, &small, &[Fill::Hash]);
+            let arrangement = Arrangement::RowMajor;
+            let mut problem = common::arranged(&case.levels, &small, &[Fill::Hash], arrangement);
             let mut large = small;
             large.insert(label.name.clone(), 1 << 33);
             problem.extents = common::label_extents(&case.levels.module, &large);

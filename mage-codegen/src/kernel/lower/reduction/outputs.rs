@@ -3,11 +3,11 @@
 use mage_einsum::index::ModeId;
 
 use super::{Sum, digits, stores_wide};
-use crate::kernel::lower::builder::{buffer, reg};
+use crate::kernel::lower::builder::{Write, reg};
 use crate::kernel::lower::coordinates;
 use crate::kernel::lower::grid;
 use crate::kernel::lower::term::width;
-use crate::kernel::{Expr, Place, Pred, RegId, Space, Stmt};
+use crate::kernel::{Expr, Pred, RegId, Stmt};
 
 impl Sum<'_> {
     /// A tile of outputs for each block, whose warps share the terms.
@@ -65,14 +65,10 @@ impl Sum<'_> {
                 let first = coordinates::of(builder, at, id);
                 if id == mode { first.plus(store.clone().widen()) } else { first }
             });
-            body.push(Stmt::Store {
-                to: Place { space: Space::Global(buffer(&target)), offset },
-                from: (0..together)
-                    .map(|elem| reg(total, store.clone().plus(Expr::u32(elem))))
-                    .collect(),
-                width: width(together),
-                when: None,
-            });
+            let from = (0..together).map(|elem| reg(total, store.clone().plus(Expr::u32(elem))));
+            let from = from.collect();
+            let width = width(together);
+            builder.write(body, &target, Write { offset, from, width, when: None });
         });
     }
 }

@@ -2,9 +2,9 @@
 
 use super::Sum;
 use crate::device::WARP_THREADS;
-use crate::kernel::lower::builder::{all, buffer, reg};
+use crate::kernel::lower::builder::{Write, all, reg};
 use crate::kernel::lower::coordinates;
-use crate::kernel::{Expr, Place, Pred, RegId, Space, Stmt, Width};
+use crate::kernel::{Expr, Pred, RegId, Stmt, Width};
 
 impl Sum<'_> {
     /// A warp, a part of one, or a whole block for each output.
@@ -32,14 +32,14 @@ impl Sum<'_> {
             let partials = self.share(body, 1, Expr::u32(0));
             let mut then = Vec::new();
             let total = self.collect(&mut then, &partials, 1);
-            then.push(self.store(output, total, None));
+            self.store(&mut then, output, total, None);
             let when = part.less(Expr::u32(1));
             body.push(Stmt::If { when, then, otherwise: Vec::new() });
             return;
         }
         let mut preds = vec![part.less(Expr::u32(1))];
         preds.extend(exists.map(|(exists, _)| exists));
-        body.push(self.store(output, self.acc, all(preds)));
+        self.store(body, output, self.acc, all(preds));
     }
 
     /// The thread's output, and where a block has several, that it exists and the last that does.
@@ -72,12 +72,9 @@ impl Sum<'_> {
         self.builder.bind(body, "part", thread.modulo(Expr::named("THREADS", threads)))
     }
 
-    fn store(&self, output: Expr, from: RegId, when: Option<Pred>) -> Stmt {
-        Stmt::Store {
-            to: Place { space: Space::Global(buffer(&self.target)), offset: output },
-            from: vec![reg(from, Expr::u32(0))],
-            width: Width::One,
-            when,
-        }
+    fn store(&mut self, body: &mut Vec<Stmt>, offset: Expr, from: RegId, when: Option<Pred>) {
+        let from = vec![reg(from, Expr::u32(0))];
+        let write = Write { offset, from, width: Width::One, when };
+        self.builder.write(body, &self.target, write);
     }
 }

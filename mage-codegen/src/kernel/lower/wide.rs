@@ -1,0 +1,41 @@
+//! What the host must find before accesses may be four elements wide.
+
+use mage_einsum::index::{Access, Layout, Program};
+
+use super::builder::{buffer, host_extent};
+use super::names::Names;
+use crate::kernel::{HostPred, Module};
+
+/// A wide access needs its address to be a multiple of its bytes: the buffer's start is, every
+/// position along the last mode is a multiple of four, and so is every other stride. Row-major
+/// strides are when the last extent is; others are looked at, and the last must be 1. A temporary
+/// starts as well aligned as the workspace.
+pub fn eligible(program: &Program, names: &Names, module: &Module, wide: &[&Access]) -> HostPred {
+    let mut all: Vec<HostPred> = Vec::new();
+    for pred in wide.iter().flat_map(|access| of_access(program, names, module, access)) {
+        if !all.contains(&pred) {
+            all.push(pred);
+        }
+    }
+    HostPred::All(all)
+}
+
+fn of_access(program: &Program, names: &Names, module: &Module, access: &Access) -> Vec<HostPred> {
+    let buffer = buffer(access);
+    let bytes = 4 * module.buffers[buffer.0].dtype.size_bytes();
+    let aligned = HostPred::AlignedTo(module.memory_of(buffer), bytes);
+    let Some((last, others)) = access.modes.split_last() else {
+        return vec![aligned];
+    };
+    let multiple = HostPred::MultipleOf(host_extent(program, names, *last), 4);
+    let strides = match program.tensor(access.tensor).layout {
+        Layout::RowMajor => Vec::new(),
+        Layout::Strided => {
+            let unit = HostPred::UnitStride(buffer, others.len());
+            let others = 0..others.len();
+            let in_fours = others.map(|dim| HostPred::StrideMultipleOf(buffer, dim, 4));
+            [unit].into_iter().chain(in_fours).collect()
+        }
+    };
+    [multiple, aligned].into_iter().chain(strides).collect()
+}
