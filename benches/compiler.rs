@@ -49,14 +49,14 @@ fn compiled(invocation: &str) -> Levels {
 }
 
 /// Two square matrices of whole numbers.
-fn operands(side: usize) -> [Vec<f32>; 2] {
+fn operands(side: usize) -> [Vec<f64>; 2] {
     [0, 1].map(|seed| fill(Fill::Hash, seed, side * side))
 }
 
 #[divan::bench(args = [128], sample_count = 10)]
 fn emulate_matmul(bencher: Bencher<'_, '_>, side: usize) {
     let module = compiled(MATMUL).module;
-    let operands = operands(side).map(|data| data.into_iter().map(f64::from).collect::<Vec<_>>());
+    let operands = operands(side);
     let extents = vec![side as u64; module.labels.len()];
     bencher.bench_local(|| {
         let inputs = operands.each_ref().map(|data| Input { data, view: None, byte_alignment: 16 });
@@ -78,6 +78,6 @@ fn oracle_matmul(bencher: Bencher<'_, '_>, side: usize) {
     let program = compiled(MATMUL).program;
     let arrays = operands(side).map(|data| ArrayD::from_shape_vec(vec![side; 2], data));
     let arrays = arrays.map(|array| array.expect("the shape is the data's"));
-    let views: Vec<ArrayViewD<'_, f32>> = arrays.iter().map(|array| array.view()).collect();
+    let views: Vec<ArrayViewD<'_, f64>> = arrays.iter().map(|array| array.view()).collect();
     bencher.bench_local(|| oracle::evaluate(&program, &views).expect("the shapes fit"));
 }

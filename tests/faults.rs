@@ -3,7 +3,7 @@
 
 use common::{Agreement, Problem};
 use mage_codegen::emulate::Failure;
-use mage_codegen::kernel::{BufferId, Module, Space};
+use mage_codegen::kernel::{BufferId, Expr, Module, Space};
 use mage_codegen::pipeline::Levels;
 use mage_einsum::fill::Fill;
 
@@ -122,16 +122,63 @@ const REDUCTION_FAULTS: [Fault; 7] = [
     ("coordinates of A are swapped", |module| plant::swap(module, A), OUT_OF_BOUNDS),
 ];
 
+/// Faults of the same sums in parts: nine of them, the last one with fewer terms.
+#[rustfmt::skip]
+const PART_FAULTS: [Fault; 8] = [
+    ("a part is left out", |module| first_pass(module, 8 * 3), [By::Trap("is read but nothing wrote it"); 2]),
+    ("a part is left out of both passes", |module| first_pass(module, 8 * 3) + plant::param(module, "n_parts", 8), COMPARISON),
+    ("parts begin too late", |module| plant::rebind(module, "begin", |begin| begin.plus(Expr::u64(4))), COMPARISON),
+    ("parts overlap", |module| plant::rebind(module, "end", |end| plant::sides(end)[1].clone()), COMPARISON),
+    ("the last part is as long as the others", |module| plant::rebind(module, "end", |end| plant::sides(end)[0].clone()), OUT_OF_BOUNDS),
+    ("a part has too few blocks", |module| plant::param(module, "n_blocks", 2), [By::Trap("is below zero"); 2]),
+    ("the second pass reads too few parts", |module| plant::param(module, "n_parts", 8), COMPARISON),
+    ("the second pass reads too many parts", |module| plant::param(module, "n_parts", 10), OUT_OF_BOUNDS),
+];
+
+/// Faults of a contraction in eight parts, of one tile.
+#[rustfmt::skip]
+const STEP_FAULTS: [Fault; 6] = [
+    ("a part is left out", |module| first_pass(module, 7), [By::Trap("is read but nothing wrote it"); 2]),
+    ("a part is left out of both passes", |module| first_pass(module, 7) + plant::param(module, "n_parts", 7), COMPARISON),
+    ("parts begin too late", |module| plant::rebind(module, "begin", |begin| begin.plus(Expr::u32(1))), COMPARISON),
+    ("parts overlap", |module| plant::rebind(module, "end", |end| plant::sides(end)[1].clone()), COMPARISON),
+    ("the second pass reads too few parts", |module| plant::param(module, "n_parts", 7), COMPARISON),
+    ("the second pass reads too many parts", |module| plant::param(module, "n_parts", 9), OUT_OF_BOUNDS),
+];
+
+#[test]
+fn every_fault_of_a_sum_in_parts_is_caught() {
+    every_fault_is_caught_in("\"ij->i\"", ["i=3 j=33000", "i=3 j=33003"], &PART_FAULTS);
+}
+
+#[test]
+fn every_fault_of_a_contraction_in_parts_is_caught() {
+    let extents = ["i=5 k=1000 j=8", "i=5 k=1001 j=7"];
+    every_fault_is_caught_in("\"ik,kj->ij\"", extents, &STEP_FAULTS);
+}
+
 #[test]
 fn every_fault_of_a_reduction_is_caught() {
-    let levels = common::compile("\"ij->i\"");
-    let problems = ["i=3 j=5000", "i=3 j=5001"]
-        .map(|text| common::problem(&levels, &common::extents(text), &[Fill::Hash]));
+    every_fault_is_caught_in("\"ij->i\"", ["i=3 j=5000", "i=3 j=5001"], &REDUCTION_FAULTS);
+}
+
+/// So many blocks in the first pass.
+fn first_pass(module: &mut Module, n_blocks: u64) -> usize {
+    ["_long_wide", "_long_narrow"].map(|one| plant::blocks_of(module, one, n_blocks)).iter().sum()
+}
+
+fn every_fault_is_caught_in(invocation: &str, extents: [&str; 2], faults: &[Fault]) {
+    let levels = common::compile(invocation);
+    let problems =
+        extents.map(|text| common::problem(&levels, &common::extents(text), &[Fill::Hash]));
+    for problem in &problems {
+        assert_eq!(caught(&levels.module, problem), None);
+    }
     let mut missed = Vec::new();
-    for (name, plant, by) in REDUCTION_FAULTS {
+    for (name, plant, by) in faults {
         let mut module = levels.module.clone();
         assert!(plant(&mut module) > 0, "{name}: nothing to change");
-        for (problem, by) in problems.iter().zip(by) {
+        for (problem, by) in problems.iter().zip(*by) {
             let found = caught(&module, problem).unwrap_or_else(|| "nothing".to_owned());
             if !is_by(&found, by) {
                 missed.push(format!(
@@ -148,7 +195,7 @@ fn every_fault_of_a_reduction_is_caught() {
 fn a_variant_that_cannot_run_is_caught() {
     let (levels, [_, odd]) = matmul();
     let mut module = levels.module;
-    assert!(plant::always_the_first_arm(&mut module) > 0, "nothing to change");
+    assert!(plant::always_wide(&mut module) > 0, "nothing to change");
     let found = caught(&module, &odd).unwrap_or_default();
     assert!(found.contains("is misaligned"), "{found}");
 }

@@ -4,7 +4,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may stop at once")]
 
 use common::Problem;
-use mage_codegen::emulate::{self, Arguments, Failure, Input};
+use mage_codegen::emulate::{self, Failure};
 use mage_codegen::kernel::{HostExpr, HostStep, Module};
 use mage_codegen::pipeline::Levels;
 use mage_codegen::schedule::Strategy;
@@ -52,21 +52,7 @@ fn an_empty_temporary_is_not_computed() {
 }
 
 fn with_workspace_of(levels: &Levels, problem: &Problem, len: usize) -> Result<(), Failure> {
-    let inputs: Vec<Input<'_>> = problem
-        .operands
-        .iter()
-        .map(|data| Input { data, view: None, byte_alignment: 16 })
-        .collect();
-    let arguments = Arguments {
-        extents: &problem.extents,
-        inputs: &inputs,
-        output_before: &[],
-        output_len: problem.evaluation.values.len(),
-        output_byte_alignment: 16,
-        workspace_len: Some(len),
-        workspace_byte_alignment: 16,
-    };
-    emulate::run(&levels.module, &arguments).map(|_| ())
+    common::emulate_in(Some(len), &levels.module, problem, 16).map(|_| ())
 }
 
 #[test]
@@ -116,7 +102,7 @@ fn launches(module: &Module) -> Vec<usize> {
     let steps = module.host.iter().enumerate();
     let is_launch = |step: &HostStep| match step {
         HostStep::Unless(..) | HostStep::Select(_) | HostStep::Launch { .. } => true,
-        HostStep::Require { .. } | HostStep::ReturnIf(_) => false,
+        HostStep::Require { .. } | HostStep::ReturnIf(_) | HostStep::Let { .. } => false,
     };
     steps.filter(|(_, step)| is_launch(step)).map(|(position, _)| position).collect()
 }

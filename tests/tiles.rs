@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, reason = "a test may stop at once")]
 
 use common::Agreement;
+use mage_codegen::emulate;
 use mage_codegen::pipeline::{self, Error};
 use mage_einsum::diagnostic::Code;
 use mage_einsum::fill::Fill;
@@ -39,4 +40,43 @@ fn tiles_that_do_not_fit_are_refused() {
         assert_eq!(mistake.code, Code::BadTile);
         assert!(mistake.message.contains(" needs ") && mistake.message.contains(need), "{mistake}");
     }
+}
+
+/// The host takes the tile whose share of the busiest multiprocessor is done first: case by case
+/// what was faster when all of them were timed (evidence, bench.json), and no cliff beside it.
+#[test]
+fn the_host_takes_the_tile_that_is_done_first() {
+    let cases = [
+        ("\"ik,kj->ij\"", "i=1024 k=1024 j=1024", "mid/wide"),
+        ("\"ik,kj->ij\"", "i=1023 k=1025 j=1027", "small/narrow"),
+        ("\"ik,kj->ij\"", "i=2048 k=2048 j=2048", "large/wide"),
+        ("\"ik,kj->ij\"", "i=2052 k=2048 j=2052", "mid/wide"),
+        ("\"ik,kj->ij\"", "i=4096 k=4096 j=4096", "large/wide"),
+        ("\"ik,kj->ij\"", "i=4100 k=4096 j=4100", "large/wide"),
+        ("\"ik,kj->ij\"", "i=16 k=4096 j=4096", "long/wide"),
+        ("\"ik,kj->ij\"", "i=16 k=64 j=4096", "small/wide"),
+        ("\"ik,kj->ij\"", "i=4096 k=4096 j=64", "long/wide"),
+        ("\"ik,kj->ij\", tile = 64", "i=4096 k=4096 j=4096", "wide"),
+        ("\"bik,bkj->bij\"", "b=64 i=512 k=512 j=512", "large/wide"),
+        ("\"ikc,jkc->ijc\"", "i=128 j=128 k=128 c=32", "small/wide"),
+        ("\"ikc,jkc->ijc\"", "i=512 j=512 k=512 c=128", "large/wide"),
+    ];
+    for (spec, extents, wanted) in cases {
+        let levels = common::compile(spec);
+        let extents = common::extents(extents);
+        let by_label: Vec<u64> =
+            levels.module.labels.iter().map(|label| extents[&label.name]).collect();
+        let aligned = vec![16; levels.module.buffers.len()];
+        let planned = emulate::plan(&levels.module, &by_label, &aligned).expect(spec);
+        assert_eq!(planned[0].arm, wanted, "{spec} at {extents:?}");
+    }
+}
+
+/// Where every extent is known, so is the tile: one kernel, without a choice at the launch.
+#[test]
+fn known_extents_leave_no_choice_of_tiles() {
+    let levels = common::compile("\"ik,kj->ij\", extents = (i = 64, j = 1024, k = 64)");
+    let names: Vec<&str> =
+        levels.module.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
 }

@@ -63,7 +63,7 @@ Examples:
 
 const EMIT_EXAMPLES: &str = "\
 Examples:
-  mage emit \"ik,kj->ij\" --tile 64 --out src/matmul.rs
+  mage emit \"ik,kj->ij\" --tile 64 --output src/matmul.rs
   mage emit \"ik,kj->ij\" --tile 64 --check src/matmul.rs
 
 The text depends on nothing but the notation, the options and Mage's version.
@@ -181,7 +181,7 @@ pub struct EmitArgs {
     pub spec: SpecArgs,
     /// Write the source to this file, whole or not at all.
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
-    pub out: Option<PathBuf>,
+    pub output: Option<PathBuf>,
     /// Compare the source with this file, and say how the file is stale if it is.
     #[arg(long, value_name = "FILE")]
     pub check: Option<PathBuf>,

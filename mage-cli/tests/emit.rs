@@ -35,21 +35,21 @@ fn a_file_is_written_whole() {
     let path = folder.join("matmul.rs");
     let name = path.to_str().expect("a name");
     for _ in 0..2 {
-        let run = emit(&["--out", name]);
+        let run = emit(&["--output", name]);
         assert_eq!((run.status, run.out.as_str(), run.err.as_str()), (0, "", ""));
     }
     assert_eq!(fs::read_to_string(&path).expect("the file"), emit(&[]).out);
     assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 1);
 
     let missing = folder.join("nowhere/matmul.rs");
-    let run = emit(&["--out", missing.to_str().expect("a name")]);
+    let run = emit(&["--output", missing.to_str().expect("a name")]);
     assert_eq!(run.status, 2);
     assert!(run.err.contains("cannot be written"), "{}", run.err);
 }
 
 #[test]
 fn a_device_is_written_in_place() {
-    let run = emit(&["--out", "/dev/null"]);
+    let run = emit(&["--output", "/dev/null"]);
     assert_eq!((run.status, run.err.as_str()), (0, ""));
     let kind = fs::metadata("/dev/null").expect("the device").file_type();
     assert!(!kind.is_file());

@@ -98,7 +98,7 @@ fn wrong_usage() {
         &["explain", "ik,kj->ij", "--level", "sixth"],
         &["explain", "ik,kj->ij", "--code", "M0001"],
         &["emit", "ik,kj->ij", "i=3"],
-        &["emit", "ik,kj->ij", "--out", "a", "--check", "b"],
+        &["emit", "ik,kj->ij", "--output", "a", "--check", "b"],
     ] {
         let run = mage(arguments);
         assert_eq!(run.status, 2, "{arguments:?}");

@@ -196,8 +196,31 @@ fn given(levels: &Levels, extents: &BTreeMap<String, u64>) -> Vec<(Dtype, Vec<us
     read.map(|buffer| (buffer.dtype, buffer.dims.iter().map(extent).collect())).collect()
 }
 
-/// Runs the module in the emulator, with every buffer aligned to so many bytes.
+/// Runs the module in the emulator, with every buffer aligned to so many bytes and a workspace
+/// that makes it fast.
 pub fn emulate(module: &Module, problem: &Problem, byte_alignment: u64) -> Result<Run, Failure> {
+    emulate_in(None, module, problem, byte_alignment)
+}
+
+/// The lengths of a workspace that lead to different launches: with room for partial sums, and
+/// without.
+pub fn workspace_lens(module: &Module, extents: &[u64]) -> Vec<usize> {
+    let whole = emulate::workspace_elems(module, extents);
+    let least = emulate::least_workspace_elems(module, extents);
+    let mut lens: Vec<usize> = [whole, least]
+        .map(|len| usize::try_from(len.expect("a number")).expect("it fits memory"))
+        .into();
+    lens.dedup();
+    lens
+}
+
+/// The same in a workspace of so many elements.
+pub fn emulate_in(
+    workspace_len: Option<usize>,
+    module: &Module,
+    problem: &Problem,
+    byte_alignment: u64,
+) -> Result<Run, Failure> {
     let operands = problem.operands.iter().zip(&problem.views);
     let inputs: Vec<Input<'_>> =
         operands.map(|(data, view)| Input { data, view: view.as_ref(), byte_alignment }).collect();
@@ -207,7 +230,7 @@ pub fn emulate(module: &Module, problem: &Problem, byte_alignment: u64) -> Resul
         output_before: &problem.before,
         output_len: problem.evaluation.values.len(),
         output_byte_alignment: byte_alignment,
-        workspace_len: None,
+        workspace_len,
         workspace_byte_alignment: byte_alignment,
     };
     emulate::run(module, &arguments)

@@ -4,7 +4,8 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use mage_codegen::kernel::{
-    Arm, BinOp, Expr, HostExpr, HostPred, HostStep, Module, Place, Pred, Space, Stmt, Value,
+    Arm, BinOp, Expr, HostExpr, HostPred, HostStep, Module, ParamValue, Place, Pred, Space, Stmt,
+    Value,
 };
 
 /// Leaves out the barrier that is number `position` in each kernel.
@@ -85,18 +86,62 @@ pub fn constant(module: &mut Module, wanted: &str, new: u64) -> usize {
     n_changed
 }
 
-/// Exchanges row and column where `space` is accessed: `row * stride + column`.
-pub fn swap(module: &mut Module, space: Space) -> usize {
+/// Passes another number under a parameter's name.
+pub fn param(module: &mut Module, wanted: &str, new: u64) -> usize {
     let mut n_changed = 0;
-    each_access(module, space, |place, _| {
-        if let Expr::Binary(BinOp::Add, product, column) = &mut place.offset
-            && let Expr::Binary(BinOp::Mul, row, _) = &mut **product
-        {
-            std::mem::swap(row, column);
+    for kernel in &mut module.kernels {
+        let of_name =
+            kernel.params.iter_mut().filter(|param| kernel.vars[param.var.0].name == wanted);
+        for param in of_name {
+            param.value = ParamValue::Unsigned(HostExpr::Const(new));
             n_changed += 1;
         }
-    });
+    }
     n_changed
+}
+
+/// Binds another value under a variable's name.
+pub fn rebind(module: &mut Module, wanted: &str, change: fn(Expr) -> Expr) -> usize {
+    let mut n_changed = 0;
+    for kernel in &mut module.kernels {
+        let vars = kernel.vars.clone();
+        kernel.body = rewritten(std::mem::take(&mut kernel.body), &mut |mut stmt| {
+            if let Stmt::Let { var, value } = &mut stmt
+                && vars[var.0].name == wanted
+            {
+                *value = change(value.clone());
+                n_changed += 1;
+            }
+            Some(stmt)
+        });
+    }
+    n_changed
+}
+
+/// Both sides of an operation.
+pub fn sides(value: Expr) -> [Expr; 2] {
+    match value {
+        Expr::Binary(_, left, right) => [*left, *right],
+        other => [other.clone(), other],
+    }
+}
+
+/// Exchanges row and column where `space` is accessed: `row * stride + column`, and what comes after.
+pub fn swap(module: &mut Module, space: Space) -> usize {
+    let mut n_changed = 0;
+    each_access(module, space, |place, _| n_changed += usize::from(swapped(&mut place.offset)));
+    n_changed
+}
+
+fn swapped(offset: &mut Expr) -> bool {
+    let Expr::Binary(BinOp::Add, left, column) = offset else { return false };
+    match &mut **left {
+        Expr::Binary(BinOp::Mul, row, _) => {
+            std::mem::swap(row, column);
+            true
+        }
+        sum => swapped(sum),
+    }
 }
 
 /// Takes the predicate off every access of `space`.
@@ -148,11 +193,43 @@ pub fn blocks(module: &mut Module, n_blocks: u64) -> usize {
     })
 }
 
-/// Lets every variant run on anything, so that the first is taken.
-pub fn always_the_first_arm(module: &mut Module) -> usize {
+/// Launches so many blocks of the kernels whose names end so.
+pub fn blocks_of(module: &mut Module, ending: &str, n_blocks: u64) -> usize {
+    let is_one = |kernel: usize| module.kernels[kernel].name.ends_with(ending);
+    let kernels: Vec<usize> = (0..module.kernels.len()).filter(|at| is_one(*at)).collect();
+    set_blocks(&mut module.host, &kernels, n_blocks)
+}
+
+fn set_blocks(steps: &mut [HostStep], kernels: &[usize], n_blocks: u64) -> usize {
+    let mut n_changed = 0;
+    for step in steps {
+        match step {
+            HostStep::Launch { kernel, blocks } if kernels.contains(kernel) => {
+                *blocks = HostExpr::Const(n_blocks);
+                n_changed += 1;
+            }
+            HostStep::Select(arms) => {
+                let changed = |arm: &mut Arm| set_blocks(&mut arm.steps, kernels, n_blocks);
+                n_changed += arms.iter_mut().map(changed).sum::<usize>();
+            }
+            HostStep::Unless(_, steps) => n_changed += set_blocks(steps, kernels, n_blocks),
+            HostStep::Launch { .. }
+            | HostStep::Require { .. }
+            | HostStep::ReturnIf(_)
+            | HostStep::Let { .. } => {}
+        }
+    }
+    n_changed
+}
+
+/// Lets the wide variant run on anything.
+pub fn always_wide(module: &mut Module) -> usize {
     each_arm(module, |arm| {
-        arm.eligible = HostPred::All(Vec::new());
-        1
+        let is_wide = arm.name == "wide";
+        if is_wide {
+            arm.eligible = HostPred::All(Vec::new());
+        }
+        usize::from(is_wide)
     })
 }
 

@@ -16,7 +16,7 @@ pub fn answer(asked: &EmitArgs) -> Result<Answer, Refusal> {
         return Err(Refusal::beside_file(notation));
     }
     let Levels { source, .. } = Request::of(&asked.spec, &[])?.compile()?;
-    if let Some(path) = &asked.out {
+    if let Some(path) = &asked.output {
         write::whole(path, &source).map_err(|why| Refusal::file(path, "written", why))?;
         return Ok(Answer { text: String::new(), holds: true });
     }

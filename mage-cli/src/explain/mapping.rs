@@ -20,8 +20,9 @@ pub struct ModeMapping {
     pub becomes: String,
 }
 
-/// Every mode of a launch's statement, in order of first appearance.
-pub fn of(schedule: &Schedule, launch: &Launch) -> Vec<ModeMapping> {
+/// Every mode of a launch's statement, in order of first appearance, with the given tile of its
+/// family.
+pub fn of(schedule: &Schedule, launch: &Launch, tile: Option<&Tiled>) -> Vec<ModeMapping> {
     let program = &schedule.program;
     let statement = &program.statements[launch.statement];
     let mappings = statement.roles.iter().map(|(mode, role)| ModeMapping {
@@ -29,7 +30,9 @@ pub fn of(schedule: &Schedule, launch: &Launch) -> Vec<ModeMapping> {
         role: *role,
         means: means(program, statement, *mode, *role),
         becomes: match &launch.strategy {
-            Strategy::Tiled(tiled) => tiled_mode(program, statement, tiled, *mode),
+            Strategy::Tiled(family) => {
+                tiled_mode(program, statement, tile.unwrap_or(&family.largest.tiled), *mode)
+            }
             Strategy::Transpose(transpose) => transpose_mode(transpose, *mode),
             Strategy::Reduction(reduction) => reduction_mode(reduction, *mode),
             Strategy::PerOutput(per_output) => format!(

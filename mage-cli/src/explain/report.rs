@@ -4,7 +4,7 @@ use mage_codegen::device::Device;
 use mage_codegen::emulate::{self, Launched};
 use mage_codegen::kernel::{self, Module, Region};
 use mage_codegen::pipeline::Levels;
-use mage_codegen::schedule::{self, Launch, Reason};
+use mage_codegen::schedule::{self, Launch, Reason, Strategy, Tiled};
 use mage_einsum::binding::Extents;
 use mage_einsum::index::{self, Extent, Layout, Program};
 
@@ -149,16 +149,17 @@ fn launch_reports(levels: &Levels, by_label: Option<&[(String, u64)]>) -> Vec<La
     });
     let planned = planned.unwrap_or_default();
     let reports = levels.schedule.launches.iter().map(|launch| {
-        let block = residency::block_share(launch, device);
         let stem = levels.schedule.kernel_name(launch, []);
         let is_of_launch = |launched: &&Launched| {
             let rest = levels.module.kernels[launched.kernel].name.strip_prefix(&stem);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
         };
         let grid = planned.iter().find(is_of_launch);
+        let tile = tile_of(launch, grid);
+        let block = residency::block_share(launch, tile, device);
         LaunchReport {
             step: step(levels, launch),
-            mapping: mapping::of(&levels.schedule, launch),
+            mapping: mapping::of(&levels.schedule, launch, tile),
             nest: schedule::nest(&levels.schedule, launch),
             reasons: launch.reasons.clone(),
             grid: grid.map(|launched| residency::grid_share(launched.blocks, &block, device)),
@@ -166,6 +167,16 @@ fn launch_reports(levels: &Levels, by_label: Option<&[(String, u64)]>) -> Vec<La
         }
     });
     reports.collect()
+}
+
+/// The tile that the host takes; without extents the largest.
+fn tile_of<'s>(launch: &'s Launch, launched: Option<&Launched>) -> Option<&'s Tiled> {
+    let Strategy::Tiled(family) = &launch.strategy else {
+        return None;
+    };
+    let size = launched.and_then(|launched| launched.arm.split('/').next());
+    let member = size.and_then(|size| family.named(size)).unwrap_or(&family.largest);
+    Some(&member.tiled)
 }
 
 /// The program as if its extents were fixed, to print them in its table.

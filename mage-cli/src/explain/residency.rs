@@ -1,7 +1,7 @@
 //! What a block takes of a multiprocessor, and in how many waves the grid runs.
 
 use mage_codegen::device::Device;
-use mage_codegen::schedule::{Launch, Resources, Strategy};
+use mage_codegen::schedule::{Launch, Resources, Strategy, Tiled};
 
 /// A block on its device.
 #[derive(Debug)]
@@ -33,12 +33,12 @@ pub struct GridShare {
     pub last_wave: f64,
 }
 
-/// The share of a launch's blocks.
-pub fn block_share(launch: &Launch, device: &Device) -> BlockShare {
+/// The share of a launch's blocks, with the given tile of its family.
+pub fn block_share(launch: &Launch, tile: Option<&Tiled>, device: &Device) -> BlockShare {
     let (threads, shared_bytes, registers, residency) = match &launch.strategy {
-        Strategy::Tiled(tiled) => {
+        Strategy::Tiled(family) => {
             let Resources { threads, shared_bytes, registers, residency } =
-                Resources::of(tiled, device);
+                Resources::of(tile.unwrap_or(&family.largest.tiled), device);
             (threads, shared_bytes, Some(registers), residency)
         }
         Strategy::Transpose(transpose) => {

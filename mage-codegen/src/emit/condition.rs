@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::value::{Names, constant, number, receiver, value};
-use super::view;
+use super::{view, workspace};
 use crate::kernel::{BufferId, HostExpr, HostPred};
 
 /// Which side of a condition is asked for.
@@ -32,6 +32,14 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
             let (expr, limit) = (value(expr), number(*limit));
             quote!(#expr > #limit)
         }
+        (HostPred::AtLeast(expr, limit), Wanted::Holds) => {
+            let (expr, limit) = (value(expr), number(*limit));
+            quote!(#expr >= #limit)
+        }
+        (HostPred::AtLeast(expr, limit), Wanted::Fails) => {
+            let (expr, limit) = (value(expr), number(*limit));
+            quote!(#expr < #limit)
+        }
         (HostPred::MultipleOf(expr, divisor), _) => {
             let (expr, divisor) = (receiver(names, expr), number(*divisor));
             quote!(#not #expr.is_multiple_of(#divisor))
@@ -41,6 +49,13 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
             let (left, right) = (value(left), value(right));
             quote!(#left #equal #right)
         }
+        (HostPred::NotAbove(left, right), _) => {
+            let (left, right) = (value(left), value(right));
+            match wanted {
+                Wanted::Holds => quote!(#left <= #right),
+                Wanted::Fails => quote!(#left > #right),
+            }
+        }
         (HostPred::LengthIs(buffer, expr), _) => {
             let length = names.length(*buffer);
             let expr = value(expr);
@@ -48,7 +63,7 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
         }
         (HostPred::LengthAtLeast(buffer, expr), _) => {
             let length = names.length(*buffer);
-            let expr = value(expr);
+            let expr = workspace::need(names, expr);
             match wanted {
                 Wanted::Holds => quote!(#length >= #expr),
                 Wanted::Fails => quote!(#length < #expr),
@@ -81,6 +96,7 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
 fn is_plain(names: &Names<'_>, pred: &HostPred) -> bool {
     match pred {
         HostPred::AtMost(expr, limit) => constant(names, expr).is_some_and(|need| need <= *limit),
+        HostPred::AtLeast(expr, limit) => constant(names, expr).is_some_and(|has| has >= *limit),
         HostPred::MultipleOf(expr, divisor) => {
             constant(names, expr).is_some_and(|number| number.is_multiple_of(*divisor))
         }
@@ -90,6 +106,7 @@ fn is_plain(names: &Names<'_>, pred: &HostPred) -> bool {
         }
         HostPred::IsZero(_)
         | HostPred::Equal(..)
+        | HostPred::NotAbove(..)
         | HostPred::LengthIs(..)
         | HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..)

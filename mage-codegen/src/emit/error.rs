@@ -98,7 +98,7 @@ fn collect(steps: &[HostStep], kinds: &mut BTreeSet<Kind>) {
             HostStep::Require { error, .. } => kinds.extend(kind(error)),
             HostStep::Unless(_, steps) => collect(steps, kinds),
             HostStep::Select(arms) => arms.iter().for_each(|arm| collect(&arm.steps, kinds)),
-            HostStep::ReturnIf(_) | HostStep::Launch { .. } => {}
+            HostStep::ReturnIf(_) | HostStep::Let { .. } | HostStep::Launch { .. } => {}
         }
     }
 }
@@ -136,7 +136,7 @@ fn doc(kind: Kind) -> &'static str {
         Kind::SizeOverflow => " The extents of a buffer multiply to more than memory can hold.",
         Kind::LengthMismatch => " A buffer's element count is not the product of its extents.",
         Kind::UnsupportedStride => " A view leads out of its buffer.",
-        Kind::WorkspaceTooShort => " The workspace has fewer elements than `workspace_elems` says.",
+        Kind::WorkspaceTooShort => " The workspace has fewer elements than the temporaries need.",
         Kind::LaunchLimit => " The launch is above a limit of the kernels or the device.",
     }
 }

@@ -7,7 +7,7 @@ use quote::{format_ident, quote};
 use super::condition::{Wanted, condition};
 use super::device::unusual_case;
 use super::require::require;
-use super::value::{Names, constant, value};
+use super::value::{Names, constant, value, whole};
 use super::{expr, extents, oxide, view, workspace};
 use crate::kernel::walk;
 use crate::kernel::{Arm, HostExpr, HostStep, Kernel, Module, ParamValue, Ty};
@@ -32,6 +32,12 @@ pub fn launch(module: &Module) -> TokenStream {
     let unpacked = given.then(|| extents::unpacked(&names, &all));
     let extents = names.argument();
     let extents = given.then(|| quote!(#extents: &Extents,));
+    let slower = module.workspace.as_ref().filter(|workspace| workspace.has_parts()).map(|_| {
+        quote! {
+            /// A workspace shorter than [`workspace_elems`] makes long sums slower, not wrong.
+            ///
+        }
+    });
     let shared = module.workspace.as_ref().map(|_| {
         quote! {
             /// The workspace's contents do not matter before or after; launches that follow each
@@ -54,6 +60,7 @@ pub fn launch(module: &Module) -> TokenStream {
         /// Checks the extents and the buffers, then launches on `stream`. Allocates nothing and
         /// waits for nothing.
         ///
+        #slower
         #shared
         /// # Errors
         ///
@@ -92,6 +99,12 @@ fn steps(names: &mut Names<'_>, driver: Driver<'_>, steps: &[HostStep], end: End
                 let when = condition(names, pred, Wanted::Holds);
                 quote!(if #when { return Ok(()); })
             }
+            HostStep::Let { name, value: named } => {
+                let shown = whole(names, named);
+                let name = names.fresh(name);
+                names.bind(named, name.clone());
+                quote!(let #name = #shown;)
+            }
             HostStep::Unless(pred, inner) => {
                 let when = condition(names, pred, Wanted::Fails);
                 // What is bound inside is not known outside of it.
@@ -116,7 +129,13 @@ fn steps(names: &mut Names<'_>, driver: Driver<'_>, steps: &[HostStep], end: End
         }
         (
             End::Result,
-            Some(HostStep::Require { .. } | HostStep::ReturnIf(_) | HostStep::Unless(..)) | None,
+            Some(
+                HostStep::Require { .. }
+                | HostStep::ReturnIf(_)
+                | HostStep::Let { .. }
+                | HostStep::Unless(..),
+            )
+            | None,
         ) => {
             quote!(#tokens Ok(()))
         }

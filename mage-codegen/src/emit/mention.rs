@@ -8,6 +8,7 @@ pub fn is_mentioned(module: &Module, steps: &[HostStep], value: &HostExpr) -> bo
     steps.iter().any(|step| match step {
         HostStep::Require { that, error: _ } => in_pred(that, value),
         HostStep::ReturnIf(when) => in_pred(when, value),
+        HostStep::Let { name: _, value: named } => in_expr(named, value),
         HostStep::Unless(when, steps) => in_pred(when, value) || is_mentioned(module, steps, value),
         HostStep::Select(arms) => arms
             .iter()
@@ -27,10 +28,13 @@ pub fn is_mentioned(module: &Module, steps: &[HostStep], value: &HostExpr) -> bo
 fn in_pred(pred: &HostPred, value: &HostExpr) -> bool {
     match pred {
         HostPred::AtMost(expr, _)
+        | HostPred::AtLeast(expr, _)
         | HostPred::MultipleOf(expr, _)
         | HostPred::IsZero(expr)
         | HostPred::LengthIs(_, expr) => in_expr(expr, value),
-        HostPred::Equal(left, right) => in_expr(left, value) || in_expr(right, value),
+        HostPred::Equal(left, right) | HostPred::NotAbove(left, right) => {
+            in_expr(left, value) || in_expr(right, value)
+        }
         // The need of a workspace has a function of its own.
         HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..)
@@ -47,7 +51,9 @@ fn in_expr(expr: &HostExpr, value: &HostExpr) -> bool {
         HostExpr::Product(parts) | HostExpr::Sum(parts) => {
             parts.iter().any(|part| in_expr(part, value))
         }
-        HostExpr::CeilDiv(inner, _) | HostExpr::RoundUp(inner, _) => in_expr(inner, value),
+        HostExpr::CeilDiv(inner, divisor) => in_expr(inner, value) || in_expr(divisor, value),
+        HostExpr::RoundUp(inner, _) | HostExpr::Max(inner, _) => in_expr(inner, value),
+        HostExpr::Where(when, inner) => in_pred(when, value) || in_expr(inner, value),
     };
     inside || expr == value
 }

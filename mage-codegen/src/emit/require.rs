@@ -27,16 +27,16 @@ pub fn require(
     if let HostPred::LengthAtLeast(_, need) = that
         && constant(names, need).is_none()
     {
+        let called = workspace::need(names, need);
         let name = names.fresh("need");
         names.bind(need, name.clone());
-        let need = workspace::need(names);
-        tokens.extend(quote!(let #name = #need;));
+        tokens.extend(quote!(let #name = #called;));
     }
     let Some(overflow) = refusal(names, error) else {
         return TokenStream::new();
     };
     let products: Vec<&HostExpr> =
-        values(that).into_iter().flat_map(|expr| unchecked(names, expr)).collect();
+        that.values().into_iter().flat_map(|expr| unchecked(names, expr)).collect();
     for product in products {
         let (HostExpr::Product(factors), None) = (product, names.bound(product)) else {
             continue;
@@ -66,9 +66,11 @@ pub fn require(
 fn limit_of(pred: &HostPred, product: &HostExpr) -> Option<TokenStream> {
     match pred {
         HostPred::AtMost(whole, limit) => (whole == product).then(|| number(*limit)),
-        HostPred::MultipleOf(..)
+        HostPred::AtLeast(..)
+        | HostPred::MultipleOf(..)
         | HostPred::IsZero(_)
         | HostPred::Equal(..)
+        | HostPred::NotAbove(..)
         | HostPred::LengthIs(..)
         | HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..)
@@ -79,23 +81,6 @@ fn limit_of(pred: &HostPred, product: &HostExpr) -> Option<TokenStream> {
     }
 }
 
-/// The values that a condition compares.
-fn values(pred: &HostPred) -> Vec<&HostExpr> {
-    match pred {
-        HostPred::AtMost(expr, _)
-        | HostPred::MultipleOf(expr, _)
-        | HostPred::IsZero(expr)
-        | HostPred::LengthIs(_, expr)
-        | HostPred::LengthAtLeast(_, expr) => vec![expr],
-        HostPred::Equal(left, right) => vec![left, right],
-        HostPred::AlignedTo(..)
-        | HostPred::InBuffer(_)
-        | HostPred::UnitStride(..)
-        | HostPred::StrideMultipleOf(..) => Vec::new(),
-        HostPred::All(all) => all.iter().flat_map(values).collect(),
-    }
-}
-
 /// What a checked product is called.
 fn wish(names: &Names<'_>, error: &HostError, factors: &[HostExpr]) -> String {
     match error {
@@ -103,9 +88,11 @@ fn wish(names: &Names<'_>, error: &HostError, factors: &[HostExpr]) -> String {
             format!("{}_elems", names.module.buffers[buffer.0].ident)
         }
         HostError::LaunchLimit { what, .. } if what.contains("blocks") => {
-            // In a sequence: `blocks in the grid of t0`.
+            // In a sequence: `blocks in the grid of t0`; in a family of tiles: `large blocks ..`.
             let target = what.rsplit_once(" of ").map(|(_, target)| target.to_lowercase());
-            target.map_or_else(|| "blocks".to_string(), |target| format!("{target}_blocks"))
+            let size = what.split_once(" blocks").map(|(size, _)| size.to_string());
+            let parts = target.into_iter().chain(size).chain(["blocks".to_string()]);
+            parts.collect::<Vec<_>>().join("_")
         }
         HostError::LaunchLimit { what, .. } if what.contains("steps") => "steps".to_string(),
         HostError::LaunchLimit { .. }
@@ -125,7 +112,9 @@ fn merged(names: &Names<'_>, factors: &[HostExpr]) -> String {
         | HostExpr::Product(_)
         | HostExpr::CeilDiv(..)
         | HostExpr::Sum(_)
-        | HostExpr::RoundUp(..) => "",
+        | HostExpr::RoundUp(..)
+        | HostExpr::Max(..)
+        | HostExpr::Where(..) => "",
     });
     format!("{}_extent", labels.collect::<String>())
 }

@@ -6,6 +6,7 @@ use mage_einsum::index::{Extent, Layout};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
+use super::condition::{Wanted, condition};
 use super::{extents, oxide, view};
 use crate::kernel::{BufferId, HostExpr, Module};
 
@@ -111,7 +112,12 @@ pub fn unchecked<'e>(names: &Names<'_>, expr: &'e HostExpr) -> Vec<&'e HostExpr>
     }
     match expr {
         HostExpr::Const(_) | HostExpr::Extent(_) => Vec::new(),
-        HostExpr::CeilDiv(inner, _) | HostExpr::RoundUp(inner, _) => unchecked(names, inner),
+        HostExpr::CeilDiv(inner, divisor) => {
+            [unchecked(names, inner), unchecked(names, divisor)].concat()
+        }
+        HostExpr::RoundUp(inner, _) | HostExpr::Max(inner, _) | HostExpr::Where(_, inner) => {
+            unchecked(names, inner)
+        }
         HostExpr::Sum(terms) => terms.iter().flat_map(|term| unchecked(names, term)).collect(),
         HostExpr::Product(factors) => {
             let mut found: Vec<&HostExpr> =
@@ -153,7 +159,8 @@ pub fn constant(names: &Names<'_>, expr: &HostExpr) -> Option<u64> {
             .iter()
             .try_fold(1_u64, |product, factor| product.checked_mul(constant(names, factor)?)),
         HostExpr::CeilDiv(inner, divisor) => {
-            constant(names, inner).map(|inner| inner.div_ceil(*divisor))
+            let divisor = constant(names, divisor).filter(|divisor| *divisor > 0)?;
+            constant(names, inner).map(|inner| inner.div_ceil(divisor))
         }
         HostExpr::Sum(terms) => {
             terms.iter().try_fold(0_u64, |sum, term| sum.checked_add(constant(names, term)?))
@@ -161,12 +168,32 @@ pub fn constant(names: &Names<'_>, expr: &HostExpr) -> Option<u64> {
         HostExpr::RoundUp(inner, multiple) => {
             constant(names, inner)?.checked_next_multiple_of(*multiple)
         }
+        HostExpr::Max(inner, least) => constant(names, inner).map(|inner| inner.max(*least)),
+        // What fixed extents decide has no condition.
+        HostExpr::Where(..) => None,
     }
 }
 
-/// The value. A product that nothing checked stops at the largest number instead of wrapping, so
-/// that it is above every limit that it is compared with.
+/// The value as a part of an expression: what would fall apart there is in parentheses.
 pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
+    let whole = whole(names, expr);
+    let is_open = names.bound(expr).is_none() && constant(names, expr).is_none();
+    match expr {
+        HostExpr::Sum(_) | HostExpr::Where(..) if is_open => quote!((#whole)),
+        HostExpr::Const(_)
+        | HostExpr::Extent(_)
+        | HostExpr::Product(_)
+        | HostExpr::CeilDiv(..)
+        | HostExpr::Sum(_)
+        | HostExpr::RoundUp(..)
+        | HostExpr::Max(..)
+        | HostExpr::Where(..) => whole,
+    }
+}
+
+/// The value where it stands alone. A product that nothing checked stops at the largest number
+/// instead of wrapping, so that it is above every limit that it is compared with.
+pub fn whole(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
     if let Some(number) = constant(names, expr) {
         return self::number(number);
     }
@@ -178,14 +205,21 @@ pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
         // Always bound.
         HostExpr::Extent(_) => TokenStream::new(),
         HostExpr::CeilDiv(inner, divisor) => {
-            let inner = receiver(names, inner);
-            let divisor = number(*divisor);
+            let (inner, divisor) = (receiver(names, inner), whole(names, divisor));
             quote!(#inner.div_ceil(#divisor))
+        }
+        HostExpr::Max(inner, least) => {
+            let (inner, least) = (receiver(names, inner), number(*least));
+            quote!(#inner.max(#least))
+        }
+        HostExpr::Where(when, inner) => {
+            let (when, inner) = (condition(names, when, Wanted::Holds), whole(names, inner));
+            quote!(if #when { #inner } else { 0 })
         }
         // A part of the workspace, which was checked as a whole.
         HostExpr::Sum(terms) => {
             let terms = terms.iter().map(|term| value(names, term));
-            quote!((#(#terms)+*))
+            quote!(#(#terms)+*)
         }
         HostExpr::RoundUp(inner, multiple) => {
             let inner = receiver(names, inner);
@@ -194,10 +228,10 @@ pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
         }
         HostExpr::Product(factors) => match factors.split_first() {
             None => quote!(1),
-            Some((only, [])) => value(names, only),
+            Some((only, [])) => whole(names, only),
             Some((first, rest)) => {
                 let first = receiver(names, first);
-                let rest = rest.iter().map(|factor| value(names, factor));
+                let rest = rest.iter().map(|factor| whole(names, factor));
                 quote!(#first #(.saturating_mul(#rest))*)
             }
         },
@@ -207,8 +241,9 @@ pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
 /// The value as an `Option`, `None` where an operation overflows; in a function that returns one.
 pub fn checked(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
     let chain = |parts: &[HostExpr], method: TokenStream| {
-        let mut parts = parts.iter().map(|part| reached(names, part));
-        let first = parts.next();
+        let (first, parts) = parts.split_at(parts.len().min(1));
+        let first = first.first().map(|part| received(names, part));
+        let parts = parts.iter().map(|part| reached(names, part));
         let mut whole = quote!(Some(#first));
         let mut receiver = first;
         for part in parts {
@@ -221,12 +256,17 @@ pub fn checked(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
         HostExpr::Product(factors) => chain(factors, quote!(checked_mul)),
         HostExpr::Sum(terms) => chain(terms, quote!(checked_add)),
         HostExpr::RoundUp(inner, multiple) if constant(names, expr).is_none() => {
-            let (inner, multiple) = (reached(names, inner), number(*multiple));
+            let (inner, multiple) = (received(names, inner), number(*multiple));
             quote!(#inner.checked_next_multiple_of(#multiple))
+        }
+        HostExpr::Where(when, inner) => {
+            let (when, inner) = (condition(names, when, Wanted::Holds), checked(names, inner));
+            quote!(if #when { #inner } else { Some(0) })
         }
         HostExpr::Const(_)
         | HostExpr::Extent(_)
         | HostExpr::CeilDiv(..)
+        | HostExpr::Max(..)
         | HostExpr::RoundUp(..) => {
             let value = reached(names, expr);
             quote!(Some(#value))
@@ -244,16 +284,35 @@ fn reached(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
             quote!(#checked?)
         }
         HostExpr::CeilDiv(inner, divisor) if constant(names, expr).is_none() => {
-            let (inner, divisor) = (reached(names, inner), number(*divisor));
-            quote!(#inner.div_ceil(#divisor))
+            let divided = received(names, inner);
+            let divisor = match constant(names, divisor) {
+                Some(divisor) => number(divisor),
+                None => reached(names, divisor),
+            };
+            quote!(#divided.div_ceil(#divisor))
+        }
+        HostExpr::Max(inner, least) if constant(names, expr).is_none() => {
+            let (inner, least) = (received(names, inner), number(*least));
+            quote!(#inner.max(#least))
+        }
+        HostExpr::Where(when, inner) => {
+            let (when, inner) = (condition(names, when, Wanted::Holds), reached(names, inner));
+            quote!(if #when { #inner } else { 0 })
         }
         HostExpr::Const(_)
         | HostExpr::Extent(_)
         | HostExpr::Product(_)
         | HostExpr::Sum(_)
         | HostExpr::RoundUp(..)
+        | HostExpr::Max(..)
         | HostExpr::CeilDiv(..) => receiver(names, expr),
     }
+}
+
+/// The same as the receiver of a method.
+fn received(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
+    let reached = reached(names, expr);
+    if matches!(expr, HostExpr::Where(..)) { quote!((#reached)) } else { reached }
 }
 
 /// The value as the receiver of a method: a bare number needs its type.

@@ -39,7 +39,7 @@ pub struct Arguments<'a> {
     pub output_len: usize,
     /// Bytes that the output's emulated address is a multiple of.
     pub output_byte_alignment: u64,
-    /// Elements of the workspace; as many as the module needs where this is none.
+    /// Elements of the workspace; as many as make the launch fast where this is none.
     pub workspace_len: Option<usize>,
     /// Bytes that the workspace's emulated address is a multiple of.
     pub workspace_byte_alignment: u64,

@@ -5,8 +5,9 @@ use mage_einsum::diagnostic::Code;
 use mage_einsum::index::Layout;
 use mage_einsum::view::View;
 
+use super::host::value;
 use super::{HostFailure, workspace_elems};
-use crate::kernel::{BufferId, BufferUse, Module};
+use crate::kernel::{Buffer, BufferId, BufferUse, Module};
 
 /// What the host knows at a launch.
 pub(super) struct Facts<'a> {
@@ -81,10 +82,11 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The product of a buffer's extents; none where it leaves 64 bits.
+/// The product of a buffer's extents, for each of its parts; none where it leaves 64 bits.
 pub(super) fn elems_of(module: &Module, buffer: BufferId, extents: &[u64]) -> Option<u64> {
-    let mut dims = module.buffers[buffer.0].dims.iter();
-    dims.try_fold(1_u64, |product, label| product.checked_mul(*extents.get(*label)?))
+    let Buffer { parts, dims, .. } = &module.buffers[buffer.0];
+    let parts = parts.as_ref().map_or(Some(1), |parts| value(extents, parts))?;
+    dims.iter().try_fold(parts, |product, label| product.checked_mul(*extents.get(*label)?))
 }
 
 /// The view of a strided buffer where the caller gives none; none for any other buffer.

@@ -73,6 +73,9 @@ fn steps(
                     return Ok(Flow::Return);
                 }
             }
+            HostStep::Let { name: _, value } => {
+                required(facts, value)?;
+            }
             HostStep::Unless(condition, inner) => {
                 if !decided(facts, condition)?
                     && steps(facts, inner, arms, planned)? == Flow::Return
@@ -160,19 +163,12 @@ fn bug(what: &str) -> Failure {
 /// `All` is not looked at after a part that does not hold.
 fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
     match condition {
-        HostPred::AtMost(expr, limit) => Some(value(facts.extents, expr)? <= *limit),
-        HostPred::MultipleOf(expr, divisor) => {
-            value(facts.extents, expr)?.checked_rem(*divisor).map(is_zero)
-        }
-        HostPred::IsZero(expr) => value(facts.extents, expr).map(is_zero),
-        HostPred::Equal(left, right) => {
-            Some(value(facts.extents, left)? == value(facts.extents, right)?)
-        }
         HostPred::LengthIs(buffer, expr) => {
             Some(*facts.lengths.get(buffer.0)? == value(facts.extents, expr)?)
         }
         HostPred::LengthAtLeast(buffer, expr) => {
-            Some(*facts.lengths.get(buffer.0)? >= value(facts.extents, expr)?)
+            let length = *facts.lengths.get(buffer.0)?;
+            Some(value(facts.extents, expr).is_some_and(|need| length >= need))
         }
         HostPred::AlignedTo(buffer, bytes) => {
             let base = facts.byte_alignments.get(buffer.0)?.checked_rem(*bytes)?;
@@ -191,15 +187,44 @@ fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
             let stride = view.strides.get(*dim)?.unsigned_abs();
             Some(*extents.get(*dim)? <= 1 || stride.checked_rem(*divisor)? == 0)
         }
-        HostPred::All(parts) => {
-            for part in parts {
-                if !holds(facts, part)? {
-                    return Some(false);
-                }
-            }
-            Some(true)
+        HostPred::All(parts) => every(parts, |part| holds(facts, part)),
+        HostPred::AtMost(..)
+        | HostPred::AtLeast(..)
+        | HostPred::MultipleOf(..)
+        | HostPred::IsZero(_)
+        | HostPred::Equal(..)
+        | HostPred::NotAbove(..) => holds_of(facts.extents, condition),
+    }
+}
+
+/// The same for a condition on extents alone; none for one that asks for more.
+fn holds_of(extents: &[u64], condition: &HostPred) -> Option<bool> {
+    match condition {
+        HostPred::AtMost(expr, limit) => Some(value(extents, expr)? <= *limit),
+        HostPred::AtLeast(expr, limit) => Some(value(extents, expr)? >= *limit),
+        HostPred::MultipleOf(expr, divisor) => {
+            value(extents, expr)?.checked_rem(*divisor).map(is_zero)
+        }
+        HostPred::IsZero(expr) => value(extents, expr).map(is_zero),
+        HostPred::Equal(left, right) => Some(value(extents, left)? == value(extents, right)?),
+        HostPred::NotAbove(left, right) => Some(value(extents, left)? <= value(extents, right)?),
+        HostPred::All(parts) => every(parts, |part| holds_of(extents, part)),
+        HostPred::LengthIs(..)
+        | HostPred::LengthAtLeast(..)
+        | HostPred::AlignedTo(..)
+        | HostPred::InBuffer(_)
+        | HostPred::UnitStride(..)
+        | HostPred::StrideMultipleOf(..) => None,
+    }
+}
+
+fn every(parts: &[HostPred], holds: impl Fn(&HostPred) -> Option<bool>) -> Option<bool> {
+    for part in parts {
+        if !holds(part)? {
+            return Some(false);
         }
     }
+    Some(true)
 }
 
 fn is_zero(value: u64) -> bool {
@@ -216,15 +241,23 @@ pub(super) fn value(extents: &[u64], expr: &HostExpr) -> Option<u64> {
             .iter()
             .try_fold(1_u64, |product, factor| product.checked_mul(value(extents, factor)?)),
         HostExpr::CeilDiv(dividend, divisor) => {
-            let dividend = value(extents, dividend)?;
-            let rest = u64::from(dividend.checked_rem(*divisor)? != 0);
-            dividend.checked_div(*divisor)?.checked_add(rest)
+            let (dividend, divisor) = (value(extents, dividend)?, value(extents, divisor)?);
+            let rest = u64::from(dividend.checked_rem(divisor)? != 0);
+            dividend.checked_div(divisor)?.checked_add(rest)
         }
         HostExpr::Sum(terms) => {
             terms.iter().try_fold(0_u64, |sum, term| sum.checked_add(value(extents, term)?))
         }
         HostExpr::RoundUp(inner, multiple) => {
             value(extents, inner)?.checked_next_multiple_of(*multiple)
+        }
+        HostExpr::Max(inner, least) => Some(value(extents, inner)?.max(*least)),
+        HostExpr::Where(condition, inner) => {
+            if holds_of(extents, condition)? {
+                value(extents, inner)
+            } else {
+                Some(0)
+            }
         }
     }
 }

@@ -98,11 +98,19 @@ pub fn plan(
     Ok(host::plan(&facts)?.into_iter().map(|planned| planned.launched).collect())
 }
 
-/// Elements of the workspace that a launch needs at these extents; none where they are more than
-/// 64 bits can say, and 0 where the module has no temporaries.
+/// Elements of the workspace with which a launch is as fast as it can be at these extents; none
+/// where they are more than 64 bits can say, and 0 where the module has no workspace.
 pub fn workspace_elems(module: &Module, extents: &[u64]) -> Option<u64> {
     match &module.workspace {
         Some(workspace) => host::value(extents, &workspace.elems),
+        None => Some(0),
+    }
+}
+
+/// Elements of the workspace without which a launch is refused: those of the temporaries.
+pub fn least_workspace_elems(module: &Module, extents: &[u64]) -> Option<u64> {
+    match &module.workspace {
+        Some(workspace) => host::value(extents, &workspace.least_elems),
         None => Some(0),
     }
 }

@@ -13,12 +13,16 @@ pub enum HostExpr {
     Extent(usize),
     /// The product; 1 when empty.
     Product(Vec<HostExpr>),
-    /// The quotient by a constant, rounded up.
-    CeilDiv(Box<HostExpr>, u64),
+    /// The quotient, rounded up; the divisor is not zero where it is reached.
+    CeilDiv(Box<HostExpr>, Box<HostExpr>),
     /// The sum; 0 when empty.
     Sum(Vec<HostExpr>),
     /// The next multiple of a constant.
     RoundUp(Box<HostExpr>, u64),
+    /// The value, or the constant where that is larger.
+    Max(Box<HostExpr>, u64),
+    /// The value where the condition holds, and 0, without a look at the value, elsewhere.
+    Where(Box<HostPred>, Box<HostExpr>),
 }
 
 impl HostExpr {
@@ -30,7 +34,9 @@ impl HostExpr {
             | HostExpr::Product(_)
             | HostExpr::CeilDiv(..)
             | HostExpr::Sum(_)
-            | HostExpr::RoundUp(..) => None,
+            | HostExpr::RoundUp(..)
+            | HostExpr::Max(..)
+            | HostExpr::Where(..) => None,
         }
     }
 
@@ -52,7 +58,13 @@ impl HostExpr {
             HostExpr::Product(parts) | HostExpr::Sum(parts) => {
                 parts.iter().for_each(|part| part.collect_labels(into));
             }
-            HostExpr::CeilDiv(value, _) | HostExpr::RoundUp(value, _) => {
+            HostExpr::CeilDiv(value, divisor) => {
+                value.collect_labels(into);
+                divisor.collect_labels(into);
+            }
+            HostExpr::RoundUp(value, _) | HostExpr::Max(value, _) => value.collect_labels(into),
+            HostExpr::Where(when, value) => {
+                when.values().into_iter().for_each(|value| value.collect_labels(into));
                 value.collect_labels(into);
             }
         }
@@ -74,10 +86,31 @@ impl HostExpr {
 
     /// The quotient by a constant that is not zero, rounded up.
     pub fn ceil_div(self, divisor: u64) -> HostExpr {
-        match (self.as_const(), divisor) {
-            (_, 1) => self,
-            (Some(number), _) => HostExpr::Const(number.div_ceil(divisor)),
-            (None, _) => HostExpr::CeilDiv(Box::new(self), divisor),
+        self.ceil_div_by(HostExpr::Const(divisor))
+    }
+
+    /// The quotient by a value that is not zero where it is reached, rounded up.
+    pub fn ceil_div_by(self, divisor: HostExpr) -> HostExpr {
+        match (self.as_const(), divisor.as_const()) {
+            (_, Some(1)) => self,
+            (Some(number), Some(divisor @ 2..)) => HostExpr::Const(number.div_ceil(divisor)),
+            (_, _) => HostExpr::CeilDiv(Box::new(self), Box::new(divisor)),
+        }
+    }
+
+    /// The value where all conditions hold, which is always where there is none; else 0.
+    pub fn only_where(self, conditions: Vec<HostPred>) -> HostExpr {
+        match conditions.len() {
+            0 => self,
+            _ => HostExpr::Where(Box::new(HostPred::All(conditions)), Box::new(self)),
+        }
+    }
+
+    /// The value, or a constant where that is larger.
+    pub fn max(self, least: u64) -> HostExpr {
+        match self.as_const() {
+            Some(number) => HostExpr::Const(number.max(least)),
+            None => HostExpr::Max(Box::new(self), least),
         }
     }
 
@@ -107,15 +140,20 @@ impl HostExpr {
 pub enum HostPred {
     /// At most the limit.
     AtMost(HostExpr, u64),
+    /// The limit or more.
+    AtLeast(HostExpr, u64),
     /// A multiple of the number.
     MultipleOf(HostExpr, u64),
     /// Zero.
     IsZero(HostExpr),
     /// Both are equal.
     Equal(HostExpr, HostExpr),
+    /// The first is at most the second.
+    NotAbove(HostExpr, HostExpr),
     /// The buffer's element count is this.
     LengthIs(BufferId, HostExpr),
-    /// The buffer's element count is this or more.
+    /// The buffer's element count is this or more; it is not where this cannot be said in 64
+    /// bits.
     LengthAtLeast(BufferId, HostExpr),
     /// The buffer's address is a multiple of so many bytes; of a strided buffer the address of
     /// the element where the view begins.
@@ -129,6 +167,26 @@ pub enum HostPred {
     StrideMultipleOf(BufferId, usize, u64),
     /// All of them; true when empty.
     All(Vec<HostPred>),
+}
+
+impl HostPred {
+    /// The values that it compares.
+    pub fn values(&self) -> Vec<&HostExpr> {
+        match self {
+            HostPred::AtMost(expr, _)
+            | HostPred::AtLeast(expr, _)
+            | HostPred::MultipleOf(expr, _)
+            | HostPred::IsZero(expr)
+            | HostPred::LengthIs(_, expr)
+            | HostPred::LengthAtLeast(_, expr) => vec![expr],
+            HostPred::Equal(left, right) | HostPred::NotAbove(left, right) => vec![left, right],
+            HostPred::AlignedTo(..)
+            | HostPred::InBuffer(_)
+            | HostPred::UnitStride(..)
+            | HostPred::StrideMultipleOf(..) => Vec::new(),
+            HostPred::All(all) => all.iter().flat_map(HostPred::values).collect(),
+        }
+    }
 }
 
 /// What `launch` says when a requirement does not hold. The rendered message names the label or
@@ -204,6 +262,13 @@ pub enum HostStep {
     },
     /// Ends well, without a launch, where the condition holds: the output has no elements.
     ReturnIf(HostPred),
+    /// Gives a value a name, under which the later steps of the same list show it.
+    Let {
+        /// A Rust identifier in snake case.
+        name: String,
+        /// The value.
+        value: HostExpr,
+    },
     /// Takes the first arm whose condition holds; the last arm's always does.
     Select(Vec<Arm>),
     /// Does the steps unless the condition holds: a temporary without elements needs no launch.

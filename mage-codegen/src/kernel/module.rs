@@ -84,9 +84,12 @@ pub enum BufferUse {
 pub struct Workspace {
     /// The buffer of use `Workspace`.
     pub buffer: BufferId,
-    /// Elements it must have, or more.
+    /// Elements with which every launch runs as fast as it can.
     pub elems: HostExpr,
-    /// One a temporary, in their order.
+    /// Elements it must have, or more: the others are for partial sums, without which a sum
+    /// stays in one block.
+    pub least_elems: HostExpr,
+    /// One a temporary, in their order; those of partial sums are last.
     pub regions: Vec<Region>,
 }
 
@@ -111,6 +114,8 @@ pub struct Buffer {
     pub name: String,
     /// A Rust identifier in snake case, for example `a`.
     pub ident: String,
+    /// The outermost dimension of an array of partial sums, which has no label.
+    pub parts: Option<HostExpr>,
     /// For each dimension the position of its label in [`Module::labels`].
     pub dims: Vec<usize>,
     /// Element type.
@@ -146,7 +151,7 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
 }
 
-/// A scalar that the host computes and passes: a mode's extent or stride.
+/// A scalar that the host computes and passes, such as a mode's extent or stride.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Param {
     /// The variable it is in the kernel.
@@ -201,6 +206,18 @@ pub struct RegArray {
     pub elems: u32,
     /// Element type.
     pub dtype: Dtype,
+}
+
+impl Workspace {
+    /// Whether there are temporaries without which nothing runs.
+    pub fn is_required(&self) -> bool {
+        self.least_elems != HostExpr::Const(0)
+    }
+
+    /// Whether there are partial sums, which make it faster.
+    pub fn has_parts(&self) -> bool {
+        self.elems != self.least_elems
+    }
 }
 
 impl BufferUse {

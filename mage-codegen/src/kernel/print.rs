@@ -36,20 +36,21 @@ pub fn print(module: &Module) -> String {
 
 /// A host value, as in `round_up(i * k, 4)`.
 pub fn host_expr(module: &Module, value: &HostExpr) -> String {
-    host::expr(module, value)
+    host::in_full(module, value)
 }
 
 fn buffer(module: &Module, id: BufferId) -> String {
     let buffer = &module.buffers[id.0];
-    let dims: Vec<&str> =
-        buffer.dims.iter().map(|label| module.labels[*label].name.as_str()).collect();
+    let labels = buffer.dims.iter().map(|label| module.labels[*label].name.clone());
+    let parts = buffer.parts.iter().map(|parts| host::expr(module, parts));
+    let dims: Vec<String> = parts.chain(labels).collect();
     let (name, dims, dtype) = (&buffer.ident, dims.join(", "), buffer.dtype);
     let strides = match buffer.layout {
         Layout::RowMajor => "",
         Layout::Strided => ", strides given at the launch",
     };
     let shown = |expr: Option<&HostExpr>| {
-        expr.map_or_else(|| "?".to_string(), |expr| host::expr(module, expr))
+        expr.map_or_else(|| "?".to_string(), |expr| host::in_full(module, expr))
     };
     match buffer.usage {
         BufferUse::Read => format!("reads {name}: {dtype}[{dims}]{strides}"),

@@ -26,6 +26,7 @@ pub fn verify(module: &Module) -> Result<(), String> {
             label_exists(module, *label)
                 .map_err(|why| format!("buffer `{}`: {why}", buffer.name))?;
         }
+        buffer.parts.iter().try_for_each(|parts| host_expr(module, parts))?;
     }
     workspace(module).map_err(|why| format!("workspace: {why}"))?;
     steps(module, &module.host).map_err(|why| format!("host: {why}"))?;
@@ -42,7 +43,7 @@ fn workspace(module: &Module) -> Result<(), String> {
         buffers.filter(|id| module.buffers[id.0].usage == wanted).collect()
     };
     let (temps, workspaces) = (of(BufferUse::Temp), of(BufferUse::Workspace));
-    let Some(Workspace { buffer, elems, regions }) = &module.workspace else {
+    let Some(Workspace { buffer, elems, least_elems, regions }) = &module.workspace else {
         let none = temps.is_empty() && workspaces.is_empty();
         return if none { Ok(()) } else { Err("a temporary has no place".to_string()) };
     };
@@ -53,6 +54,7 @@ fn workspace(module: &Module) -> Result<(), String> {
         return Err("the regions are not those of the temporaries".to_string());
     }
     regions.iter().try_for_each(|region| host_expr(module, &region.first))?;
+    host_expr(module, least_elems)?;
     host_expr(module, elems)
 }
 
@@ -115,6 +117,7 @@ fn steps(module: &Module, list: &[HostStep]) -> Result<(), String> {
                 host_error(module, error)?;
             }
             HostStep::ReturnIf(condition) => host_pred(module, condition)?,
+            HostStep::Let { name: _, value } => host_expr(module, value)?,
             HostStep::Unless(condition, inner) => {
                 host_pred(module, condition)?;
                 steps(module, inner)?;
@@ -144,12 +147,14 @@ fn steps(module: &Module, list: &[HostStep]) -> Result<(), String> {
 
 fn host_pred(module: &Module, condition: &HostPred) -> Result<(), String> {
     match condition {
-        HostPred::AtMost(expr, _) | HostPred::IsZero(expr) => host_expr(module, expr),
+        HostPred::AtMost(expr, _) | HostPred::AtLeast(expr, _) | HostPred::IsZero(expr) => {
+            host_expr(module, expr)
+        }
         HostPred::MultipleOf(expr, divisor) => {
             divides(*divisor)?;
             host_expr(module, expr)
         }
-        HostPred::Equal(left, right) => {
+        HostPred::Equal(left, right) | HostPred::NotAbove(left, right) => {
             host_expr(module, left)?;
             host_expr(module, right)
         }
@@ -200,8 +205,18 @@ fn host_expr(module: &Module, expr: &HostExpr) -> Result<(), String> {
         HostExpr::Product(parts) | HostExpr::Sum(parts) => {
             parts.iter().try_for_each(|part| host_expr(module, part))
         }
-        HostExpr::CeilDiv(value, divisor) | HostExpr::RoundUp(value, divisor) => {
-            divides(*divisor)?;
+        HostExpr::CeilDiv(value, divisor) => {
+            divisor.as_const().map_or(Ok(()), divides)?;
+            host_expr(module, value)?;
+            host_expr(module, divisor)
+        }
+        HostExpr::RoundUp(value, multiple) => {
+            divides(*multiple)?;
+            host_expr(module, value)
+        }
+        HostExpr::Max(value, _) => host_expr(module, value),
+        HostExpr::Where(condition, value) => {
+            host_pred(module, condition)?;
             host_expr(module, value)
         }
     }

@@ -2,7 +2,7 @@
 
 use mage_einsum::index::{Access, Extent, ModeId, Program, Statement};
 
-use super::{Lanes, Launch, Range, Reason, Reduction, Split, Strategy, VariantKind};
+use super::{Lanes, Launch, Parts, Range, Reason, Reduction, Split, Strategy, Unit, VariantKind};
 use crate::device::{Device, WARP_THREADS};
 
 /// Threads of a block where many outputs keep the device busy.
@@ -20,6 +20,17 @@ const SHORT_TERMS: u64 = 64;
 /// Terms that a thread has in flight: 16 KiB to 64 KiB of one operand on a full multiprocessor,
 /// above the product of latency and bandwidth (some 500 ns times 8 to 36 bytes a nanosecond).
 const AHEAD: u32 = 4;
+
+/// A sum in one block is long when the block takes so many turns for it that a second launch, which
+/// costs a few of them, pays.
+const LONG_TURNS: u32 = 8;
+
+/// More blocks than these a multiprocessor keep the device busy without parts.
+const MAX_SM_BLOCKS: u32 = 2;
+
+/// Blocks a multiprocessor that a sum in parts makes: with 256 threads each they have 64 KiB of one
+/// operand in flight.
+const PARTS_SM_BLOCKS: u32 = 4;
 
 /// Threads of a multiprocessor that registers are kept for: 64 for each, which hold the terms in
 /// flight of four operands. Without a limit the compiler takes up to 99.
@@ -47,11 +58,17 @@ pub fn choose_reduction(
     }
     let outer = others(&statement.target.modes);
     let kinds = kinds(program, statement, lane_mode);
-    let reasoned = open(
-        splits(program, statement, (lanes, lane_mode), device),
-        fixed(program, &terms),
-        fixed(program, &statement.target.modes),
-    );
+    let known = Known {
+        n_terms: fixed(program, &terms),
+        n_outputs: fixed(program, &statement.target.modes),
+        n_outer: fixed(program, &outer),
+        n_lanes: match lanes {
+            Lanes::Terms => Some(1),
+            Lanes::Outputs => fixed(program, &[lane_mode]),
+        },
+        is_trace: is_trace(statement, &terms),
+    };
+    let reasoned = open(splits(program, statement, (lanes, lane_mode), device), known);
     let splits = reasoned.iter().map(|(split, _)| *split).collect();
     let reduction = Reduction { lanes, lane_mode, terms, outer, ahead: AHEAD, splits, kinds };
     let reasons = reasons(program, statement, &reduction, &reasoned);
@@ -106,15 +123,22 @@ fn splits(
         let min_blocks = RESIDENT_THREADS / block_threads;
         (Split { range, block_threads, block_outputs, min_blocks }, because)
     };
+    let long = |block_threads, block_outputs| {
+        let range = Range::Long(long(block_threads, block_outputs, device));
+        let because = "one block each would take long";
+        split(range, BLOCK_THREADS, block_outputs, because)
+    };
     let resident_blocks = device.capability.sm_threads / BLOCK_THREADS * device.n_sms;
     let few = |block_outputs| Range::Few(u64::from(resident_blocks * block_outputs));
     let fewer = "fewer would leave multiprocessors idle";
     let enough = "there are blocks for every multiprocessor";
     match lanes {
         Lanes::Terms if statement.target.modes.is_empty() => {
-            vec![split(Range::All, LARGE_BLOCK_THREADS, 1, "one output has one block")]
+            let all = split(Range::All, LARGE_BLOCK_THREADS, 1, "one output has one block");
+            vec![long(LARGE_BLOCK_THREADS, 1), all]
         }
         Lanes::Terms => vec![
+            long(BLOCK_THREADS, 1),
             split(
                 Range::Short(SHORT_TERMS),
                 BLOCK_THREADS,
@@ -130,6 +154,7 @@ fn splits(
                 Extent::Runtime => WARP_THREADS,
             };
             vec![
+                long(LARGE_BLOCK_THREADS, outputs),
                 split(few(outputs), LARGE_BLOCK_THREADS, outputs, fewer),
                 split(Range::Many, BLOCK_THREADS, outputs, enough),
             ]
@@ -137,26 +162,75 @@ fn splits(
     }
 }
 
+/// Parts for the sums of blocks of so many threads and outputs.
+fn long(block_threads: u32, block_outputs: u32, device: &Device) -> Parts {
+    let turn_terms = |block_threads: u32| block_threads * AHEAD * 4 / block_outputs;
+    Parts {
+        unit: Unit::Terms,
+        min_len: u64::from(LONG_TURNS * turn_terms(block_threads)),
+        max_blocks: MAX_SM_BLOCKS * device.n_sms,
+        blocks: PARTS_SM_BLOCKS * device.n_sms,
+        unit_len: turn_terms(BLOCK_THREADS),
+        max_len: None,
+    }
+}
+
+/// What is known of the extents.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    n_terms: Option<u64>,
+    n_outputs: Option<u64>,
+    /// Positions of the output's modes that lanes do not walk.
+    n_outer: Option<u64>,
+    /// Positions of those that they walk.
+    n_lanes: Option<u64>,
+    /// An operand has the square of the terms: where they are many it fits no memory.
+    is_trace: bool,
+}
+
+impl Known {
+    /// Whether sums may be long and their blocks few.
+    fn allows(&self, parts: &Parts, block_outputs: u32) -> bool {
+        let blocks = self.n_outer.zip(self.n_lanes);
+        let blocks = blocks.map(|(outer, lanes)| outer * lanes.div_ceil(u64::from(block_outputs)));
+        !self.is_trace
+            && self.n_terms.is_none_or(|terms| terms >= parts.min_len)
+            && blocks.is_none_or(|blocks| blocks <= u64::from(parts.max_blocks))
+    }
+}
+
 /// The splits that the host has to choose from: fixed extents decide the others here.
-fn open(all: Vec<Reasoned>, n_terms: Option<u64>, n_outputs: Option<u64>) -> Vec<Reasoned> {
-    let mut open = Vec::new();
+fn open(all: Vec<Reasoned>, known: Known) -> Vec<Reasoned> {
+    let mut open: Vec<Reasoned> = Vec::new();
     for (split, because) in all {
         let is_taken = match split.range {
-            Range::Short(limit) => n_terms.map(|terms| terms <= limit),
-            Range::Few(limit) => n_outputs.map(|outputs| outputs <= limit),
+            // Without a workspace the others are still open.
+            Range::Long(parts) if known.allows(&parts, split.block_outputs) => None,
+            Range::Long(_) => Some(false),
+            Range::Short(limit) => known.n_terms.map(|terms| terms <= limit),
+            Range::Few(limit) => known.n_outputs.map(|outputs| outputs <= limit),
             Range::Many | Range::All => Some(true),
         };
         match is_taken {
             Some(false) => {}
             None => open.push((split, because)),
             Some(true) => {
-                let range = if open.is_empty() { Range::All } else { Range::Many };
+                let is_long = |(split, _): &Reasoned| matches!(split.range, Range::Long(_));
+                let range = if open.iter().all(is_long) { Range::All } else { Range::Many };
                 open.push((Split { range, ..split }, because));
                 break;
             }
         }
     }
     open
+}
+
+/// Whether the terms are the diagonal of an operand.
+fn is_trace(statement: &Statement, terms: &[ModeId]) -> bool {
+    let times =
+        |access: &Access, term: &ModeId| access.modes.iter().filter(|mode| *mode == term).count();
+    let [term] = terms else { return false };
+    statement.factors().into_iter().any(|factor| times(factor, term) > 1)
 }
 
 /// How many positions the modes have together, where their extents are fixed.

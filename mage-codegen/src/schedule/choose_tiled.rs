@@ -1,24 +1,24 @@
 //! Chooses the fields of a tiled contraction: which mode of each group is tiled, by how much, how
 //! each factor is staged, and which variants are made.
 
+use std::collections::BTreeSet;
+
 use mage_einsum::diagnostic::{Code, Diagnostic, Diagnostics};
 use mage_einsum::index::{Access, Extent, ModeId, Program, Role, Statement};
 use mage_einsum::options::{Options, Tile};
 
 use super::choose::located;
+use super::choose_deep::{MOST_TERMS, choose_deep};
+use super::choose_family::{self, CHANNEL_TILES, Candidate, MATRIX_TILES};
+use super::choose_long::choose_long;
 use super::choose_map::{TileShape, choose_map};
+use super::reasons::{Named, reasons};
 use super::resources::staged_elems;
 use super::{
-    Along, BatchTile, Contracted, Launch, Reason, Resources, Side, Staging, Strategy, Tail,
-    ThreadMap, Tiled, Variant, VariantKind,
+    Along, BatchTile, Contracted, Deep, Epilogue, Exchange, Family, Launch, Resources, Side, Size,
+    Staging, Strategy, Tail, ThreadMap, Tiled, Variant, VariantKind,
 };
 use crate::device::{Device, SECTOR_BYTES};
-
-/// Rows and columns of a block without the option `tile`: 8x8 accumulators for 256 threads.
-const DEFAULT_SIDE: u32 = 128;
-
-/// The same for a tile of several channels, each of which has its own threads.
-const DEFAULT_CHANNELS_SIDE: u32 = 32;
 
 /// Depths of a stage, best first: the deeper, the fewer barriers an accumulation.
 const DEPTHS: [u32; 5] = [16, 8, 4, 2, 1];
@@ -26,15 +26,19 @@ const DEPTHS: [u32; 5] = [16, 8, 4, 2, 1];
 /// Most staged elements a thread may hold in registers before the depth is reduced.
 const MOST_STAGED_ELEMS: u32 = 24;
 
+/// Banks of shared memory, one element wide each. Source: CUDA C++ Programming Guide 13.0, "Shared
+/// Memory" of compute capability 5.x and later.
+const BANKS: u32 = 32;
+
 /// A factor's modes by what the tile does with them.
-struct Groups<'p> {
-    program: &'p Program,
+pub(super) struct Groups<'p> {
+    pub(super) program: &'p Program,
     statement: &'p Statement,
     row_factor: usize,
     row: ModeId,
     col: ModeId,
-    contracted: Option<ModeId>,
-    batch: Option<ModeId>,
+    pub(super) contracted: Option<ModeId>,
+    pub(super) batch: Option<ModeId>,
 }
 
 /// Chooses the tile of a statement with two factors and free modes on both sides.
@@ -48,17 +52,20 @@ pub fn choose_tiled(
     device: &'static Device,
 ) -> Result<Launch, Diagnostics> {
     let groups = Groups::of(program, &program.statements[statement_idx]);
-    let shape = groups.shape(options, device).map_err(|why| refused(options, &why))?;
-    let map = choose_map(shape, device).map_err(|why| refused(options, &why))?;
-    let mut tiled = groups.tiled(shape, map);
-    let limit = device.capability.static_shared_bytes;
-    if tiled.shared_bytes() > limit {
-        let why = format!("{} bytes of shared memory, limit {limit}", tiled.shared_bytes());
-        return Err(refused(options, &why).into());
+    let (mut made, mut refusal) = (Vec::new(), None);
+    for (candidate, depth) in groups.candidates(options) {
+        match groups.tile(candidate.sides, depth, device) {
+            Ok(tiled) => made.push((candidate, tiled)),
+            Err(why) => refusal = Some(why),
+        }
     }
-    tiled.min_blocks = Resources::of(&tiled, device).residency.blocks.max(1);
-    let reasons = reasons(&groups, &tiled, options, device);
-    Ok(Launch { statement: statement_idx, strategy: Strategy::Tiled(tiled), reasons })
+    let family = choose_family::family(made, &|tiled| groups.tiles(tiled), device);
+    let mut family = family.ok_or_else(|| refused(options, &refusal.unwrap_or_default()))?;
+    groups.make_deep(&mut family, device);
+    family.long = choose_long(&groups, options, device).map(Box::new);
+    let named = Named { program, statement: groups.statement };
+    let reasons = reasons(named, &family, options, device);
+    Ok(Launch { statement: statement_idx, strategy: Strategy::Tiled(family), reasons })
 }
 
 fn refused(options: &Options, need: &str) -> Diagnostic {
@@ -108,26 +115,83 @@ impl<'p> Groups<'p> {
         modes.into_iter().filter(|mode| Some(*mode) != tiled).collect()
     }
 
-    fn shape(&self, options: &Options, device: &Device) -> Result<TileShape, String> {
-        let channels = self.batch.map_or(1, |mode| self.shrunk(mode, self.sector_elems()));
-        let default = if channels > 1 { DEFAULT_CHANNELS_SIDE } else { DEFAULT_SIDE };
-        let (left, right, depth) = match &options.tile {
-            None => {
-                let [left, right] = self.left_right(default);
-                (left, right, None)
-            }
-            Some(Tile::Square(side)) => (side.get(), side.get(), None),
-            Some(Tile::Triple { m, n, k }) => (m.get(), n.get(), Some(k.get())),
+    /// The tiles to choose from, each with the depth that was asked for: the one of the option
+    /// `tile`, or a family.
+    fn candidates(&self, options: &Options) -> Vec<(Candidate, Option<u32>)> {
+        let asked = |left: u32, right: u32, depth| {
+            let sides = if self.row_factor == 0 { [left, right] } else { [right, left] };
+            vec![(Candidate { size: Size::Large, sides, cost: 1 }, depth)]
         };
-        let sides = if self.row_factor == 0 { [left, right] } else { [right, left] };
+        match &options.tile {
+            Some(Tile::Square(side)) => asked(side.get(), side.get(), None),
+            Some(Tile::Triple { m, n, k }) => asked(m.get(), n.get(), Some(k.get())),
+            None => {
+                let family: &[Candidate] =
+                    if self.channels() > 1 { &CHANNEL_TILES } else { &MATRIX_TILES };
+                let shrunk = |candidate: &Candidate| {
+                    let [rows, cols] = candidate.sides;
+                    [self.shrunk(self.row, rows), self.shrunk(self.col, cols)]
+                };
+                let sized =
+                    |candidate: &Candidate| Candidate { sides: shrunk(candidate), ..*candidate };
+                family.iter().map(|candidate| (sized(candidate), None)).collect()
+            }
+        }
+    }
+
+    fn channels(&self) -> u32 {
+        self.batch.map_or(1, |mode| self.shrunk(mode, self.sector_elems()))
+    }
+
+    /// The tile of some rows and columns, or what it needs and the limit.
+    fn tile(&self, sides: [u32; 2], depth: Option<u32>, device: &Device) -> Result<Tiled, String> {
+        let shape = self.shape(sides, depth, device)?;
+        let mut tiled = self.tiled(shape, choose_map(shape, device)?);
+        tiled.epilogue = self.epilogue(&tiled);
+        let limit = device.capability.static_shared_bytes;
+        if tiled.shared_bytes() > limit {
+            return Err(format!("{} bytes of shared memory, limit {limit}", tiled.shared_bytes()));
+        }
+        tiled.min_blocks = Resources::of(&tiled, device).residency.blocks.max(1);
+        Ok(tiled)
+    }
+
+    /// How many tiles there are, where the extents are known.
+    fn tiles(&self, tiled: &Tiled) -> Option<u64> {
+        let modes = self.statement.target.modes.iter().copied().collect::<BTreeSet<ModeId>>();
+        modes.into_iter().try_fold(1_u64, |tiles, mode| {
+            let tile = match mode {
+                mode if mode == tiled.row.mode => tiled.row.tile,
+                mode if mode == tiled.col.mode => tiled.col.tile,
+                mode if Some(mode) == tiled.batch.mode => tiled.batch.tile,
+                _ => 1,
+            };
+            match self.program.mode(mode).extent {
+                Extent::Fixed(extent) => {
+                    tiles.checked_mul(u64::from(extent).div_ceil(u64::from(tile)))
+                }
+                Extent::Runtime => None,
+            }
+        })
+    }
+
+    fn shape(
+        &self,
+        sides: [u32; 2],
+        depth: Option<u32>,
+        device: &Device,
+    ) -> Result<TileShape, String> {
+        let channels = self.channels();
+        let limit = device.capability.static_shared_bytes;
+        let both = u64::from(sides[0]) + u64::from(sides[1]);
         let elem_bytes = self.program.accumulator().size_bytes();
-        let least_bytes =
-            |depth: u64| 2 * elem_bytes * depth * (u64::from(sides[0]) + u64::from(sides[1]));
-        let too_large = |elems: u64| elems > u64::from(device.capability.static_shared_bytes);
-        if too_large(u64::from(sides[0]) + u64::from(sides[1])) {
-            let bytes = least_bytes(1);
-            let limit = device.capability.static_shared_bytes;
-            return Err(format!("at least {bytes} bytes of shared memory, limit {limit}"));
+        let least_bytes = |depth: u64| 2 * elem_bytes * depth * both;
+        let too_large = |elems: u64| elems > u64::from(limit);
+        if too_large(both) {
+            return Err(format!(
+                "at least {} bytes of shared memory, limit {limit}",
+                least_bytes(1)
+            ));
         }
         let dtype = self.program.accumulator();
         let shape = |contracted| TileShape { channels, sides, contracted, dtype };
@@ -135,18 +199,11 @@ impl<'p> Groups<'p> {
             (None, _) => Ok(shape(1)),
             (Some(_), Some(depth)) if too_large(u64::from(depth)) => {
                 let bytes = least_bytes(u64::from(depth));
-                let limit = device.capability.static_shared_bytes;
                 Err(format!("at least {bytes} bytes of shared memory, limit {limit}"))
             }
             (Some(_), Some(depth)) => Ok(shape(depth)),
             (Some(mode), None) => self.deepest(mode, &shape, device),
         }
-    }
-
-    /// The default tile, made smaller where the extent is fixed and small.
-    fn left_right(&self, default: u32) -> [u32; 2] {
-        let [row, col] = [self.row, self.col].map(|mode| self.shrunk(mode, default));
-        if self.row_factor == 0 { [row, col] } else { [col, row] }
     }
 
     fn shrunk(&self, mode: ModeId, default: u32) -> u32 {
@@ -185,7 +242,18 @@ impl<'p> Groups<'p> {
         Err(refusal)
     }
 
-    fn tiled(&self, shape: TileShape, threads: ThreadMap) -> Tiled {
+    /// A mapping without channels in tiles of at most `side` rows and columns.
+    pub(super) fn squares(&self, side: u32, device: &Device) -> Option<Tiled> {
+        let sides = [self.row, self.col].map(|mode| self.shrunk(mode, side));
+        let dtype = self.program.accumulator();
+        let shape = |contracted| TileShape { channels: 1, sides, contracted, dtype };
+        let shape = self.deepest(self.contracted?, &shape, device).ok()?;
+        let mut tiled = self.tiled(shape, choose_map(shape, device).ok()?);
+        tiled.min_blocks = Resources::of(&tiled, device).residency.blocks.max(1);
+        Some(tiled)
+    }
+
+    pub(super) fn tiled(&self, shape: TileShape, threads: ThreadMap) -> Tiled {
         let row = self.side(self.row_factor, self.row, shape.sides[0], shape);
         let col = self.side(1 - self.row_factor, self.col, shape.sides[1], shape);
         let variants = self.variants(&row, &col, &threads, shape);
@@ -208,8 +276,64 @@ impl<'p> Groups<'p> {
             dtype: shape.dtype,
             stages: self.stages(shape.contracted),
             min_blocks: 1,
+            epilogue: Epilogue::Direct,
             variants,
+            round_steps: None,
         }
+    }
+
+    /// Terms of an output, where the contracted extents are fixed.
+    fn n_terms(&self) -> Option<u64> {
+        let modes = self.statement.modes_of(Role::Contracted);
+        modes.into_iter().try_fold(1_u64, |product, mode| match self.program.mode(mode).extent {
+            Extent::Fixed(extent) => Some(product.saturating_mul(u64::from(extent))),
+            Extent::Runtime => None,
+        })
+    }
+
+    /// Gives a family what sums of more than 2^16 terms need: a version for them, or where the
+    /// extents are fixed and such, that version instead of each member.
+    fn make_deep(&self, family: &mut Family, device: &Device) {
+        match self.n_terms() {
+            None => {
+                let deep = choose_deep(self, &family.largest.tiled, device);
+                family.deep = deep.map(|mut deep| {
+                    // Sums as long are rare: one kernel that can always run is enough for them.
+                    deep.variants.retain(|variant| variant.kind == VariantKind::Narrow);
+                    let most_steps = MOST_TERMS / deep.contracted.tile;
+                    Box::new(Deep { most_steps, tiled: deep })
+                });
+            }
+            Some(n_terms) if n_terms > u64::from(MOST_TERMS) => {
+                if let Some(deep) = choose_deep(self, &family.largest.tiled, device) {
+                    *family = Family::only(deep);
+                }
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Where channels are contiguous in the output, each thread's own elements would lie in sectors
+    /// of their own; exchanged, eight neighbours write one. Two halves share the stages, or one
+    /// where it holds the whole tile.
+    fn epilogue(&self, tiled: &Tiled) -> Epilogue {
+        if tiled.batch.tile == 1 || contiguous_mode(&self.statement.target) != tiled.batch.mode {
+            return Epilogue::Direct;
+        }
+        let all_rows = tiled.threads.thread_elems(0);
+        let halves = |exchange: &Exchange| if exchange.thread_rows == all_rows { 1 } else { 2 };
+        let exchange = |thread_rows: u32| Exchange {
+            thread_rows,
+            channel_elems: (tiled.exchange_rows(thread_rows) * tiled.col.tile)
+                .next_multiple_of(BANKS)
+                + 4,
+        };
+        let fits = |exchange: &Exchange| {
+            halves(exchange) * tiled.exchange_elems(exchange) <= tiled.stages * tiled.stage_elems()
+        };
+        let divisors = (1..=all_rows).rev().filter(|rows| all_rows.is_multiple_of(*rows));
+        let largest = divisors.map(exchange).find(fits);
+        largest.map_or(Epilogue::Direct, Epilogue::Exchanged)
     }
 
     /// Two stages, unless the contracted modes are known to fit one step.
@@ -336,71 +460,4 @@ fn channels_mode(statement: &Statement) -> Option<ModeId> {
         .into_iter()
         .filter_map(contiguous_mode)
         .find(|mode| statement.role(*mode) == Some(Role::Batch))
-}
-
-fn reasons(groups: &Groups, tiled: &Tiled, options: &Options, device: &Device) -> Vec<Reason> {
-    let name = |mode: ModeId| groups.program.mode(mode).name.as_str();
-    let reason = |decision: String, because: String| Reason { decision, because };
-    let mut reasons = Vec::new();
-    let asked = if options.tile.is_some() { "asked for" } else { "no tile was asked for" };
-    reasons.push(reason(
-        format!("tile {}x{}x{}", tiled.row.tile, tiled.col.tile, tiled.contracted.tile),
-        format!(
-            "{asked}; {} threads own {}x{} outputs each; {} stages of {} bytes",
-            tiled.threads.block_threads(),
-            tiled.threads.thread_elems(0),
-            tiled.threads.thread_elems(1),
-            tiled.stages,
-            tiled.stage_bytes(),
-        ),
-    ));
-    reasons.push(reason(
-        format!("rows are `{}`, columns are `{}`", name(tiled.row.mode), name(tiled.col.mode)),
-        match contiguous_mode(&groups.statement.target) {
-            Some(mode) if mode == tiled.col.mode => {
-                format!("`{}` is contiguous in the output, so stores go along columns", name(mode))
-            }
-            Some(mode) => format!("`{}`, contiguous in the output, is neither", name(mode)),
-            None => "no mode is contiguous in the output".to_string(),
-        },
-    ));
-    if let Some(mode) = tiled.batch.mode {
-        reasons.push(reason(
-            format!("{} channels of `{}` a block", tiled.batch.tile, name(mode)),
-            format!(
-                "`{}` is contiguous and in every operand: {} of them are a {SECTOR_BYTES}-byte sector",
-                name(mode),
-                groups.sector_elems()
-            ),
-        ));
-    }
-    for side in tiled.sides() {
-        reasons.push(staging_reason(groups, tiled, side));
-    }
-    let resources = Resources::of(tiled, device);
-    reasons.push(reason(
-        format!("registers for {} blocks a multiprocessor", tiled.min_blocks),
-        format!(
-            "about {} registers a thread and {} bytes of shared memory, bound by {} on the {}",
-            resources.registers, resources.shared_bytes, resources.residency.bound_by, device.name
-        ),
-    ));
-    reasons
-}
-
-fn staging_reason(groups: &Groups, tiled: &Tiled, side: &Side) -> Reason {
-    let name = |mode: ModeId| groups.program.mode(mode).name.as_str();
-    let tensor = &groups.program.tensor(groups.factor(side.factor).tensor).name;
-    let (walked, how) = match side.staging.along {
-        Along::Side => (Some(side.mode), "copied as it lies"),
-        Along::Contracted => (tiled.contracted.mode, "transposed on the way, rows padded by 4"),
-        Along::Batch => (tiled.batch.mode, "taken apart by channel, rows padded by 4"),
-    };
-    let walked = walked.map_or("nothing", name);
-    let because = if side.staging.contiguous {
-        format!("`{walked}` is contiguous in `{tensor}`, so the loads of a warp share sectors")
-    } else {
-        format!("no tiled mode is contiguous in `{tensor}`; every load is of one element")
-    };
-    Reason { decision: format!("`{tensor}` is loaded along `{walked}` and {how}"), because }
 }

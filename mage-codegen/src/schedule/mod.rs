@@ -4,11 +4,17 @@
 
 mod strategy;
 mod tiled;
+mod family;
 mod thread_map;
 mod transpose;
+mod parts;
 mod reduction;
 mod choose;
 mod choose_tiled;
+mod choose_long;
+mod choose_deep;
+mod choose_family;
+mod reasons;
 mod choose_map;
 mod choose_transpose;
 mod choose_reduction;
@@ -18,11 +24,16 @@ mod verify;
 mod print;
 
 pub use choose::choose;
+pub use family::{Deep, Family, Long, Member, Size};
+pub use parts::{Parts, Unit};
 pub use print::{nest, print};
 pub use reduction::{Lanes, Range, Reduction, Split};
 pub use resources::Resources;
 pub use strategy::{Launch, PerOutput, Reason, Schedule, Strategy};
 pub use thread_map::{Element, ThreadMap};
-pub use tiled::{Along, BatchTile, Contracted, Side, Staging, Tail, Tiled, Variant, VariantKind};
+pub use tiled::{
+    Along, BatchTile, Contracted, Epilogue, Exchange, Side, Staging, Tail, Tiled, Variant,
+    VariantKind,
+};
 pub use transpose::{TileSide, Transpose};
 pub use verify::verify;

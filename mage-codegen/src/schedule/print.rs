@@ -6,9 +6,10 @@ use std::fmt::Write;
 use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
-    Along, Lanes, Launch, PerOutput, Reduction, Schedule, Side, Split, Strategy, Tail, Tiled,
-    Transpose, VariantKind,
+    Along, Deep, Epilogue, Family, Lanes, Launch, Long, PerOutput, Range, Reduction, Schedule,
+    Side, Split, Strategy, Tail, Tiled, Transpose, VariantKind,
 };
+use crate::device::Device;
 
 /// The whole schedule, as snapshots and `mage explain` show it.
 pub fn print(schedule: &Schedule) -> String {
@@ -30,12 +31,12 @@ pub fn print(schedule: &Schedule) -> String {
 pub fn nest(schedule: &Schedule, launch: &Launch) -> String {
     let program = &schedule.program;
     let statement = &program.statements[launch.statement];
-    let mut nest = Nest { program, text: String::new(), depth: 0 };
+    let mut nest = Nest { program, text: String::new(), base: 0, depth: 0 };
     if program.statements.len() > 1 {
         nest.line(&format!("step {}: {}", launch.statement, index::print_line(program, statement)));
     }
     match &launch.strategy {
-        Strategy::Tiled(tiled) => nest.tiled(statement, tiled),
+        Strategy::Tiled(family) => nest.family(statement, family, schedule.device),
         Strategy::Transpose(transpose) => nest.transpose(statement, transpose),
         Strategy::Reduction(reduction) => nest.reduction(reduction),
         Strategy::PerOutput(per_output) => nest.per_output(statement, per_output),
@@ -46,6 +47,8 @@ pub fn nest(schedule: &Schedule, launch: &Launch) -> String {
 struct Nest<'p> {
     program: &'p Program,
     text: String,
+    /// Where loops begin.
+    base: usize,
     depth: usize,
 }
 
@@ -81,6 +84,43 @@ impl Nest<'_> {
         self.open(&line);
     }
 
+    /// The mappings in parts and in rounds, where there are any, before the tiles for all extents.
+    fn family(&mut self, statement: &Statement, family: &Family, device: &Device) {
+        if let Some(Long { parts, tiled }) = family.long.as_deref() {
+            self.version(&parts.words());
+            self.open(&format!("grid    {} in {}", parts.unit.name(), parts.lengths()));
+            self.tiled(statement, tiled);
+            self.line("then  a second kernel adds the parts of each output in a fixed order");
+        }
+        if let Some(Deep { most_steps, tiled }) = family.deep.as_deref() {
+            self.version(&format!("more than {most_steps} steps"));
+            self.tiled(statement, tiled);
+        }
+        let is_choice = !family.smaller.is_empty();
+        for member in family.members() {
+            if is_choice {
+                self.version(&format!(
+                    "{} tiles, where {} * ceil(tiles / {}) is least",
+                    member.size.name(),
+                    member.cost,
+                    device.n_sms
+                ));
+            } else if family.long.is_some() || family.deep.is_some() {
+                self.version("all extents");
+            }
+            self.tiled(statement, &member.tiled);
+            self.epilogue(&member.tiled);
+        }
+        (self.base, self.depth) = (0, 0);
+        self.variants(&family.largest.tiled);
+    }
+
+    fn version(&mut self, extents: &str) {
+        (self.base, self.depth) = (1, 0);
+        self.line(&format!("for {extents}"));
+        self.depth = self.base;
+    }
+
     fn tiled(&mut self, statement: &Statement, tiled: &Tiled) {
         self.grid(&tiled.batch.outer);
         self.grid(&tiled.row.outer);
@@ -90,6 +130,9 @@ impl Nest<'_> {
         }
         self.split("grid", tiled.row.mode, tiled.row.tile, tiled.row.tail);
         self.split("grid", tiled.col.mode, tiled.col.tile, tiled.col.tail);
+        if let Some(most) = tiled.round_steps {
+            self.open(&format!("serial  steps in rounds of {most}"));
+        }
         for mode in &tiled.contracted.outer {
             let line = format!("serial  {} one by one", self.name(*mode));
             self.open(&line);
@@ -99,7 +142,6 @@ impl Nest<'_> {
         }
         self.stages(statement, tiled);
         self.threads(tiled);
-        self.variants(tiled);
     }
 
     fn stages(&mut self, statement: &Statement, tiled: &Tiled) {
@@ -165,7 +207,20 @@ impl Nest<'_> {
             map.quad_stride(1),
         );
         self.line(&line);
-        self.depth = 0;
+        self.depth = self.base;
+    }
+
+    fn epilogue(&mut self, tiled: &Tiled) {
+        let (Epilogue::Exchanged(exchange), Some(mode)) = (tiled.epilogue, tiled.batch.mode) else {
+            return;
+        };
+        let line = format!(
+            "store   along {}, through the stages, {} of a thread's {} at a time",
+            self.name(mode),
+            exchange.thread_rows,
+            self.name(tiled.row.mode)
+        );
+        self.line(&line);
     }
 
     fn variants(&mut self, tiled: &Tiled) {
@@ -233,10 +288,16 @@ impl Nest<'_> {
                 ));
             }
         }
+        if let Range::Long(parts) = split.range {
+            self.open(&format!("grid    {terms} in {}", parts.lengths()));
+        }
         self.open(&format!("threads {threads} of {terms}"));
         self.open(&format!("serial  {terms} by {}", threads * reduction.ahead));
         self.line(&format!("unroll  {} terms by {threads}: acc += product", reduction.ahead));
         self.depth = 0;
+        if let Range::Long(_) = split.range {
+            self.line("  then  a second kernel adds the parts of each output in a fixed order");
+        }
     }
 
     fn names(&self, modes: &[ModeId]) -> String {

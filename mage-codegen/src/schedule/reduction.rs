@@ -2,7 +2,7 @@
 
 use mage_einsum::index::ModeId;
 
-use super::VariantKind;
+use super::{Parts, VariantKind};
 
 /// Threads that share an output take its terms in turn; their partial sums are combined in a fixed
 /// order, by shuffles within a warp and through shared memory between warps.
@@ -49,6 +49,8 @@ pub struct Split {
 /// A range of extents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Range {
+    /// Long sums of few outputs, in parts; without a workspace one of the others takes them.
+    Long(Parts),
     /// At most so many terms an output.
     Short(u64),
     /// At most so many outputs.
@@ -63,6 +65,7 @@ impl Range {
     /// The end of a kernel's name; nothing where there is no other split.
     pub fn name(self) -> Option<&'static str> {
         match self {
+            Range::Long(_) => Some("long"),
             Range::Short(_) => Some("short"),
             Range::Few(_) => Some("few"),
             Range::Many => Some("many"),
@@ -73,6 +76,7 @@ impl Range {
     /// The range in words.
     pub fn words(self) -> String {
         match self {
+            Range::Long(parts) => parts.words(),
             Range::Short(limit) => format!("at most {limit} terms"),
             Range::Few(limit) => format!("at most {limit} outputs"),
             Range::Many => "everything else".to_string(),
@@ -82,6 +86,14 @@ impl Range {
 }
 
 impl Reduction {
+    /// Which sums are split over blocks; none where fixed extents rule it out.
+    pub fn parts(&self) -> Option<&Parts> {
+        self.splits.iter().find_map(|split| match &split.range {
+            Range::Long(parts) => Some(parts),
+            Range::Short(_) | Range::Few(_) | Range::Many | Range::All => None,
+        })
+    }
+
     /// Elements that a thread reads in one access along the lanes' mode.
     pub fn elems(kind: VariantKind) -> u32 {
         match kind {

@@ -10,10 +10,10 @@ use crate::device::{Device, Residency, WARP_THREADS};
 /// 128x128x16 and 256 threads, 96 for 64x64x16 and 128 threads.
 const ADDRESS_REGISTERS: u32 = 28;
 
-/// More of them where the lanes do not form warps, because then the accesses of a stage do not
-/// divide evenly either and each has a position of its own. Measured for a tile of 48x20x6: 48
-/// bytes spilled at 80 registers, 132 bytes at 96 where accesses are one-wide.
-const RAGGED_REGISTERS: u32 = 56;
+/// More of them where the tile has a side that is no power of two, because then the accesses of a
+/// stage do not divide evenly and each has a position of its own. Measured for a tile of 48x20x6:
+/// 48 bytes spilled at 80 registers, 132 bytes at 96 where accesses are one-wide.
+const RAGGED_REGISTERS: u32 = 48;
 
 /// A block's share of a multiprocessor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,10 @@ impl Resources {
         let sides = [tiled.row.tile, tiled.col.tile];
         let depth = tiled.contracted.tile;
         let registers = Resources::registers(&tiled.threads, sides, depth, tiled.dtype);
+        // Beside the accumulators of a round those of all rounds.
+        let [rows, cols] = [0, 1].map(|direction| tiled.threads.thread_elems(direction));
+        let of_rounds = rows * cols * register_words(tiled.dtype);
+        let registers = registers + tiled.round_steps.map_or(0, |_| of_rounds);
         let threads = tiled.threads.block_threads();
         let shared_bytes = tiled.shared_bytes();
         let residency = device.capability.residency(threads, registers, shared_bytes);
@@ -45,11 +49,16 @@ impl Resources {
     pub fn registers(map: &ThreadMap, sides: [u32; 2], contracted_tile: u32, dtype: Dtype) -> u32 {
         let [rows, cols] = [0, 1].map(|direction| map.thread_elems(direction));
         let staged: u32 = sides.iter().map(|side| staged_elems(map, *side, contracted_tile)).sum();
-        let ragged = if map.warp_lanes() == WARP_THREADS { 0 } else { RAGGED_REGISTERS };
-        // A register has 32 bits.
-        let words = u32::from(dtype == Dtype::F64) + 1;
-        (rows * cols + rows + cols + staged) * words + ADDRESS_REGISTERS + ragged
+        let even = [sides[0], sides[1], contracted_tile].iter().all(|side| side.is_power_of_two());
+        let ragged = if even && map.warp_lanes() == WARP_THREADS { 0 } else { RAGGED_REGISTERS };
+        let values = rows * cols + rows + cols + staged;
+        values * register_words(dtype) + ADDRESS_REGISTERS + ragged
     }
+}
+
+/// Registers of a value: one has 32 bits.
+fn register_words(dtype: Dtype) -> u32 {
+    u32::from(dtype == Dtype::F64) + 1
 }
 
 /// Elements of one factor that a thread holds while they are on their way to the next stage.

@@ -2,7 +2,7 @@
 
 use mage_einsum::index::{PathReport, Program};
 
-use super::{Reduction, Tiled, Transpose};
+use super::{Family, Reduction, Transpose};
 use crate::device::Device;
 
 /// How a program is run: its launches in order, each covering one statement.
@@ -63,8 +63,9 @@ pub struct Reason {
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "there is one a launch, so its size is of no account")]
 pub enum Strategy {
-    /// A block computes a tile of the output from stages in shared memory.
-    Tiled(Tiled),
+    /// A block computes a tile of the output from stages in shared memory; the host takes a tile
+    /// of the family.
+    Tiled(Family),
     /// A block moves a tile of a permutation through shared memory.
     Transpose(Transpose),
     /// Several threads share the terms of an output.

@@ -25,8 +25,34 @@ pub struct Tiled {
     pub stages: u32,
     /// Blocks a multiprocessor that registers are kept for.
     pub min_blocks: u32,
+    /// How accumulators get into the output.
+    pub epilogue: Epilogue,
     /// Wide before narrow; the last can always run.
     pub variants: Vec<Variant>,
+    /// Steps that are summed by themselves before they are added to the sums so far; none where no
+    /// sum has more than 2^16 terms.
+    pub round_steps: Option<u32>,
+}
+
+/// How accumulators get into the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Epilogue {
+    /// Each thread writes its own.
+    Direct,
+    /// Through the stages, which are free by then, so that neighbouring threads write neighbouring
+    /// channels.
+    Exchanged(Exchange),
+}
+
+/// An exchange of accumulators in shared memory, as `[channel][row][column]`, a few of each
+/// thread's rows at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exchange {
+    /// Rows of a thread that change hands at a time.
+    pub thread_rows: u32,
+    /// Elements from one channel to the next: 4 more than a multiple of 32, so that the threads of
+    /// eight channels and four columns read from 32 banks.
+    pub channel_elems: u32,
 }
 
 /// The free modes of one factor.
@@ -166,6 +192,16 @@ impl Tiled {
     /// Bytes of one stage.
     pub fn stage_bytes(&self) -> u32 {
         self.stage_elems() * self.dtype.size_bytes() as u32
+    }
+
+    /// Elements of an exchange's half; the other one is written while it is read.
+    pub fn exchange_elems(&self, exchange: &Exchange) -> u32 {
+        exchange.channel_elems * self.batch.tile
+    }
+
+    /// Rows of the tile that change hands at a time.
+    pub fn exchange_rows(&self, thread_rows: u32) -> u32 {
+        thread_rows * (self.row.tile / self.threads.thread_elems(0))
     }
 
     /// Bytes of shared memory of a block.

@@ -3,7 +3,7 @@
 
 use mage_einsum::index::ModeId;
 
-use super::{Lanes, Launch, Range, Reduction, Schedule, Strategy, Tiled, Transpose};
+use super::{Epilogue, Lanes, Launch, Range, Reduction, Schedule, Strategy, Tiled, Transpose};
 use crate::device::WARP_THREADS;
 
 /// Checks every launch.
@@ -23,12 +23,16 @@ fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
         Strategy::PerOutput(per_output) => block_threads(schedule, per_output.block_threads),
         Strategy::Transpose(transpose) => verify_transpose(schedule, launch, transpose),
         Strategy::Reduction(reduction) => verify_reduction(schedule, launch, reduction),
-        Strategy::Tiled(tiled) => {
-            verify_modes(schedule, launch, &tiled_modes(tiled))?;
-            verify_stage(schedule, tiled)?;
-            verify_layout(tiled)
+        Strategy::Tiled(family) => {
+            family.tiles().try_for_each(|tiled| verify_tile(schedule, launch, tiled))
         }
     }
+}
+
+fn verify_tile(schedule: &Schedule, launch: &Launch, tiled: &Tiled) -> Result<(), String> {
+    verify_modes(schedule, launch, &tiled_modes(tiled))?;
+    verify_stage(schedule, tiled)?;
+    verify_layout(tiled)
 }
 
 fn block_threads(schedule: &Schedule, threads: u32) -> Result<(), String> {
@@ -77,6 +81,11 @@ fn verify_reduction(
         for kind in &reduction.kinds {
             let lanes = reduction.output_lanes(split, *kind);
             let threads = reduction.output_threads(split, *kind);
+            if let Range::Long(parts) = split.range
+                && !parts.unit_len.is_multiple_of(Reduction::elems(*kind))
+            {
+                return Err(format!("a part of {} terms tears accesses apart", parts.unit_len));
+            }
             let whole = lanes.is_power_of_two() && threads.is_power_of_two();
             if !whole || !split.block_threads.is_multiple_of(WARP_THREADS) {
                 return Err(format!("{threads} threads an output, {lanes} outputs side by side"));
@@ -85,7 +94,7 @@ fn verify_reduction(
     }
     match reduction.splits.last().map(|split| split.range) {
         Some(Range::Many | Range::All) => Ok(()),
-        Some(Range::Short(_) | Range::Few(_)) | None => {
+        Some(Range::Long(_) | Range::Short(_) | Range::Few(_)) | None => {
             Err("the last split is not for everything else".to_string())
         }
     }
@@ -118,6 +127,17 @@ fn verify_stage(schedule: &Schedule, tiled: &Tiled) -> Result<(), String> {
     let bytes = tiled.shared_bytes();
     if bytes > limit {
         return Err(format!("{bytes} bytes of shared memory, limit {limit}"));
+    }
+    if let Epilogue::Exchanged(exchange) = &tiled.epilogue {
+        let all_rows = tiled.threads.thread_elems(0);
+        let halves = if exchange.thread_rows == all_rows { 1 } else { 2 };
+        let rows = tiled.exchange_rows(exchange.thread_rows);
+        if halves * tiled.exchange_elems(exchange) > tiled.stages * tiled.stage_elems()
+            || !all_rows.is_multiple_of(exchange.thread_rows)
+            || exchange.channel_elems < rows * tiled.col.tile
+        {
+            return Err(format!("an exchange of {} rows does not fit the stages", rows));
+        }
     }
     for side in tiled.sides() {
         let staging = &side.staging;

@@ -153,6 +153,7 @@ pub fn module(labels: &[&str], tensors: &[&[usize]], blocks: HostExpr, kernel: K
             .map(|(position, dims)| Buffer {
                 name: tensor_name(position, last).to_uppercase(),
                 ident: tensor_name(position, last),
+                parts: None,
                 dims: dims.to_vec(),
                 dtype: Dtype::F32,
                 layout: Layout::RowMajor,

@@ -20,7 +20,7 @@ pub fn copy() -> Module {
         load_when(at(one, n(0)), global(0), v(i).widen(), inside.clone()),
         store_when(global(1), v(i).widen(), at(one, n(0)), inside),
     ];
-    let blocks = HostExpr::CeilDiv(Box::new(HostExpr::Extent(0)), 32);
+    let blocks = HostExpr::Extent(0).ceil_div(32);
     module(&["i"], &[&[0], &[0]], blocks, b.kernel)
 }
 
@@ -65,8 +65,8 @@ impl Tiles {
 
     pub fn blocks(self) -> HostExpr {
         HostExpr::Product(vec![
-            HostExpr::CeilDiv(Box::new(HostExpr::Extent(0)), u64::from(self.m)),
-            HostExpr::CeilDiv(Box::new(HostExpr::Extent(2)), u64::from(self.n)),
+            HostExpr::Extent(0).ceil_div(u64::from(self.m)),
+            HostExpr::Extent(2).ceil_div(u64::from(self.n)),
         ])
     }
 }

@@ -30,7 +30,7 @@ fn copy(offset: fn(VarId, VarId) -> Expr) -> Module {
         load_when(at(one, n(0)), global(0), offset(i, stride), inside.clone()),
         store_when(global(1), v(i).widen(), at(one, n(0)), inside),
     ];
-    let blocks = HostExpr::CeilDiv(Box::new(HostExpr::Extent(0)), 32);
+    let blocks = HostExpr::Extent(0).ceil_div(32);
     let mut module = module(&["i"], &[&[0], &[0]], blocks, b.kernel);
     module.buffers[0].layout = Layout::Strided;
     let (that, error) = (HostPred::InBuffer(A), HostError::OutOfBuffer { buffer: A });

@@ -148,7 +148,7 @@ fn refuses_modules() {
     let mut module = copy();
     module.host.push(unknown);
     assert!(verify(&module).unwrap_err().contains("kernel 7, which does not exist"));
-    let by_zero = HostExpr::CeilDiv(Box::new(HostExpr::Const(1)), 0);
+    let by_zero = HostExpr::Const(1).ceil_div(0);
     module.host = vec![HostStep::Launch { kernel: 0, blocks: by_zero }];
     assert!(verify(&module).unwrap_err().contains("a division by zero"));
 }

@@ -71,7 +71,7 @@ impl<'p> Builder<'p> {
             program,
             names,
             coordinate_ty,
-            used: names.tensors().iter().cloned().collect(),
+            used: names.tensors().iter().chain(names.parts()).cloned().collect(),
             vars: Vec::new(),
             params: Vec::new(),
             extents: BTreeMap::new(),
@@ -102,6 +102,16 @@ impl<'p> Builder<'p> {
                 Expr::Var(var)
             }
         }
+    }
+
+    /// A parameter that the host computes; a number stands for itself.
+    pub fn param(&mut self, name: &str, ty: Ty, value: &HostExpr) -> Expr {
+        if let Some(value) = value.as_const() {
+            return Expr::Const { value, ty, name: None };
+        }
+        let var = self.var(name, ty, false);
+        self.params.push(Param { var, value: ParamValue::Unsigned(value.clone()) });
+        Expr::Var(var)
     }
 
     /// The extent of a mode of this kernel, in the type of its coordinates.
@@ -186,6 +196,11 @@ impl<'p> Builder<'p> {
             unroll: true,
             body: inner,
         });
+    }
+
+    /// The type of coordinates.
+    pub fn coordinate_ty(&self) -> Ty {
+        self.coordinate_ty
     }
 
     /// Writes registers to consecutive elements of a statement's target where they exist; where

@@ -3,6 +3,7 @@
 use mage_einsum::index::{Access, ModeId};
 
 use super::builder::{Builder, Write, all, reg};
+use super::part::Part;
 use super::stage::position_in;
 use crate::kernel::{Expr, Pred, RegId, Stmt, Width};
 use crate::schedule::{Tail, ThreadMap, Tiled, Variant};
@@ -81,6 +82,8 @@ pub struct Store<'s> {
     pub variant: &'s Variant,
     /// The output.
     pub target: &'s Access,
+    /// Where the sums go.
+    pub part: &'s Part,
     /// Tile origins and coordinates of the block.
     pub origins: &'s [(ModeId, Expr)],
     /// The thread's place.
@@ -92,6 +95,7 @@ pub struct Store<'s> {
 /// Writes every accumulator whose element exists.
 pub fn store(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, store: &Store<'_>) {
     let map = &store.tiled.threads;
+    let first_place = store.part.first_place(builder, body, store.target);
     let row_stem = builder.names.mode(store.tiled.row.mode).to_string();
     let channel = store.tiled.batch.mode.map(|mode| {
         let stem = builder.names.mode(mode).to_string();
@@ -111,7 +115,7 @@ pub fn store(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, store: &Store<'_>)
             fixed.extend(channel.iter().cloned());
             let when = exists(builder, store.tiled, &fixed);
             let mut then = Vec::new();
-            store_row(builder, &mut then, store, map, (register, &fixed));
+            store_row(builder, &mut then, (store, &first_place), (register, &fixed));
             match when {
                 None => body.extend(then),
                 Some(when) => body.push(Stmt::If { when, then, otherwise: Vec::new() }),
@@ -137,11 +141,10 @@ fn exists(builder: &Builder<'_>, tiled: &Tiled, fixed: &[(ModeId, Expr)]) -> Opt
 fn store_row(
     builder: &mut Builder<'_>,
     body: &mut Vec<Stmt>,
-    store: &Store<'_>,
-    map: &ThreadMap,
+    (store, first_place): (&Store<'_>, &Expr),
     (register, fixed): (Expr, &[(ModeId, Expr)]),
 ) {
-    let col_mode = store.tiled.col.mode;
+    let (map, col_mode) = (&store.tiled.threads, store.tiled.col.mode);
     let stem = builder.names.mode(col_mode).to_string();
     let cols = map.thread_elems(1);
     let elems = store.variant.store_elems;
@@ -166,7 +169,8 @@ fn store_row(
                 .collect();
             let predicated = store.tiled.col.tail == Tail::Predicated;
             let when = predicated.then(|| col.less(builder.extent(col_mode)));
-            builder.write(body, store.target, Write { offset, from, width, when });
+            let write = Write { offset, from, width, when };
+            store.part.write(builder, body, (store.target, first_place), write);
         });
     });
 }

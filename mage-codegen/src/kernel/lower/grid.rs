@@ -56,14 +56,16 @@ pub fn blocks(schedule: &Schedule, digits: &[Digit], names: &Names) -> HostExpr 
     HostExpr::product(counts)
 }
 
-/// Binds the origin (or for a mode walked one by one the coordinate) of every digit.
+/// Binds the origin (or for a mode walked one by one the coordinate) of every digit of `block`, a
+/// 32-bit position.
 pub fn bind(
     builder: &mut Builder<'_>,
     body: &mut Vec<Stmt>,
     digits: &[Digit],
+    block: Expr,
 ) -> Vec<(ModeId, Expr)> {
     let mut origins = Vec::new();
-    let block = builder.coordinate(Expr::Block);
+    let block = builder.coordinate(block);
     let mut rest = builder.bind(body, "block", block);
     for (position, digit) in digits.iter().enumerate() {
         let stem = builder.names.mode(digit.mode).to_string();

@@ -6,7 +6,7 @@ use mage_einsum::index::{Extent, Layout, TensorKind};
 
 use super::builder::host_extent;
 use super::names::Names;
-use crate::kernel::{BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Module};
+use crate::kernel::{Arm, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Module};
 use crate::schedule::{Launch, Schedule, Strategy};
 
 /// Largest extent of a mode in a kernel with 32-bit coordinates: coordinates run up to one tile
@@ -53,11 +53,16 @@ pub fn checks(schedule: &Schedule, module: &Module) -> Vec<HostStep> {
 /// The checks of one buffer's element count.
 fn length(module: &Module, buffer: BufferId) -> Vec<HostStep> {
     if let Some(workspace) = module.workspace.as_ref().filter(|known| known.buffer == buffer) {
-        let need = workspace.elems.clone();
-        return vec![HostStep::Require {
+        let need = workspace.least_elems.clone();
+        let require = HostStep::Require {
             that: HostPred::LengthAtLeast(buffer, need.clone()),
             error: HostError::WorkspaceTooShort { buffer, need },
-        }];
+        };
+        return workspace.is_required().then_some(require).into_iter().collect();
+    }
+    if module.buffers[buffer.0].parts.is_some() {
+        // Their number follows from the extents, and there are few of them.
+        return Vec::new();
     }
     if module.buffers[buffer.0].layout == Layout::Strided {
         return vec![HostStep::Require {
@@ -124,22 +129,37 @@ fn extents(schedule: &Schedule, module: &Module, names: &Names, steps: &mut Vec<
 /// The element count of a buffer.
 pub fn elems(module: &Module, buffer: BufferId) -> HostExpr {
     let dims = module.buffers[buffer.0].dims.iter();
-    let factors = dims.map(|label| match module.labels[*label].extent {
+    let extents = dims.map(|label| match module.labels[*label].extent {
         Extent::Fixed(extent) => HostExpr::Const(u64::from(extent)),
         Extent::Runtime => HostExpr::Extent(*label),
     });
-    HostExpr::product(factors)
+    HostExpr::product(module.buffers[buffer.0].parts.iter().cloned().chain(extents))
 }
 
-/// The device's limit on the grid of a launch, which in a sequence is told apart by its target.
-pub fn grid_limit(schedule: &Schedule, launch: &Launch, blocks: &HostExpr) -> Option<HostStep> {
+/// The steps that take one of the arms: one arm needs no select.
+pub fn selected(mut arms: Vec<Arm>) -> Vec<HostStep> {
+    match arms.len() {
+        1 => arms.remove(0).steps,
+        _ => vec![HostStep::Select(arms)],
+    }
+}
+
+/// The device's limit on the grid of a launch, which in a sequence is told apart by its target,
+/// and in a family of tiles by the tile's size.
+pub fn grid_limit(
+    schedule: &Schedule,
+    launch: &Launch,
+    size: Option<&str>,
+    blocks: &HostExpr,
+) -> Option<HostStep> {
     let limit = u64::from(schedule.device.capability.grid_blocks);
     let statement = &schedule.program.statements[launch.statement];
+    let size = size.map_or_else(String::new, |size| format!("{size} "));
     let what = match schedule.launches.len() {
-        0 | 1 => "blocks in the grid".to_string(),
+        0 | 1 => format!("{size}blocks in the grid"),
         2.. => {
             let target = &schedule.program.tensor(statement.target.tensor).name;
-            format!("blocks in the grid of {target}")
+            format!("{size}blocks in the grid of {target}")
         }
     };
     require_limit(&what, blocks.clone(), limit)
@@ -156,7 +176,9 @@ pub fn require_limit(what: &str, need: HostExpr, limit: u64) -> Option<HostStep>
         | HostExpr::Product(_)
         | HostExpr::CeilDiv(..)
         | HostExpr::Sum(_)
-        | HostExpr::RoundUp(..) => Some(HostStep::Require {
+        | HostExpr::RoundUp(..)
+        | HostExpr::Max(..)
+        | HostExpr::Where(..) => Some(HostStep::Require {
             that: HostPred::AtMost(need.clone(), limit),
             error: HostError::LaunchLimit { what: what.to_string(), need, limit },
         }),

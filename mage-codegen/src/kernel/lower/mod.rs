@@ -7,14 +7,19 @@ mod builder;
 mod workspace;
 mod host;
 mod wide;
+mod family;
 mod tiled;
 mod stage;
 mod epilogue;
+mod exchange;
 mod grid;
 mod coordinates;
 mod term;
 mod transpose;
 mod reduction;
+mod parts;
+mod part;
+mod total;
 mod per_output;
 mod proof;
 
@@ -36,12 +41,12 @@ pub fn lower(schedule: &Schedule) -> Module {
         host: Vec::new(),
         kernels: Vec::new(),
     };
-    workspace::lay_out(&mut module);
+    workspace::lay_out(schedule, &names, &mut module);
     module.host = host::checks(schedule, &module);
     let mut launches = Vec::new();
     for launch in &schedule.launches {
         let (kernels, steps): (Vec<_>, Vec<HostStep>) = match &launch.strategy {
-            Strategy::Tiled(tiled) => tiled::lower(schedule, launch, tiled, &names, &module),
+            Strategy::Tiled(family) => family::lower(schedule, launch, family, &names, &module),
             Strategy::Transpose(transpose) => {
                 transpose::lower(schedule, launch, transpose, &names, &module)
             }
@@ -102,6 +107,7 @@ fn buffers(schedule: &Schedule, names: &Names) -> Vec<Buffer> {
         .map(|(tensor, ident)| Buffer {
             name: tensor.name.clone(),
             ident: ident.clone(),
+            parts: None,
             dims: tensor.dims.iter().flat_map(|mode| names.labels_of(program, *mode)).collect(),
             dtype: tensor.dtype,
             layout: tensor.layout,

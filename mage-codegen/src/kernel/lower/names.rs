@@ -16,7 +16,7 @@ const KEYWORDS: [&str; 52] = [
 ];
 
 /// Names that emitted code gives other things in the scopes where tensors are named.
-const TAKEN: [&str; 11] = [
+const TAKEN: [&str; 12] = [
     "extents",
     "module",
     "stream",
@@ -28,6 +28,7 @@ const TAKEN: [&str; 11] = [
     "config",
     super::workspace::IDENT,
     "workspace_elems",
+    "least_workspace_elems",
 ];
 
 /// Identifiers for everything the user named.
@@ -35,6 +36,7 @@ const TAKEN: [&str; 11] = [
 pub struct Names {
     labels: Vec<String>,
     tensors: Vec<String>,
+    parts: Vec<String>,
     modes: Vec<String>,
 }
 
@@ -53,11 +55,13 @@ impl Names {
             .tensors
             .iter()
             .map(|tensor| unique(&mut used, &no_keyword(&snake(&tensor.name))))
-            .collect();
+            .collect::<Vec<_>>();
+        let parts =
+            tensors.iter().map(|tensor| unique(&mut used, &format!("{tensor}_parts"))).collect();
         let mut used = BTreeSet::new();
         let modes =
             program.modes.iter().map(|mode| unique(&mut used, &snake(&mode.name))).collect();
-        Names { labels, tensors, modes }
+        Names { labels, tensors, parts, modes }
     }
 
     /// One a label, in the order of `Module::labels`.
@@ -73,6 +77,11 @@ impl Names {
     /// A tensor's identifier.
     pub fn tensor(&self, id: TensorId) -> &str {
         &self.tensors[id.0]
+    }
+
+    /// One a tensor: the partial sums of its elements.
+    pub fn parts(&self) -> &[String] {
+        &self.parts
     }
 
     /// A mode's stem in snake case; variables add what they are to it (`i_tile`, `n_i`).

@@ -25,7 +25,7 @@ pub fn lower(
     let threads = u64::from(per_output.block_threads);
     let blocks = HostExpr::product(extents).ceil_div(threads);
     let mut steps = Vec::new();
-    steps.extend(grid_limit(schedule, launch, &blocks));
+    steps.extend(grid_limit(schedule, launch, None, &blocks));
     steps.push(HostStep::Launch { kernel: module.kernels.len(), blocks });
     (vec![kernel(schedule, launch, per_output, names)], steps)
 }

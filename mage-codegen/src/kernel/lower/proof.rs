@@ -3,13 +3,15 @@
 use mage_einsum::index::{Layout, ModeId, Program};
 
 use crate::kernel::Module;
-use crate::schedule::{Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose};
+use crate::schedule::{
+    Epilogue, Family, Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose,
+};
 
 /// Why every access of a launch is in bounds, why nothing races, and why the result does not
 /// change from run to run. In a sequence each sentence says which launch it is about.
 pub fn sentences(schedule: &Schedule, launch: &Launch) -> Vec<String> {
     let sentences = match &launch.strategy {
-        Strategy::Tiled(tiled) => tiled_sentences(&schedule.program, launch, tiled),
+        Strategy::Tiled(family) => tiled_sentences(&schedule.program, launch, family),
         Strategy::Transpose(transpose) => transpose_sentences(&schedule.program, launch, transpose),
         Strategy::Reduction(reduction) => reduction_sentences(&schedule.program, launch, reduction),
         Strategy::PerOutput(_) => per_output_sentences(&schedule.program, launch),
@@ -29,9 +31,17 @@ pub fn of_workspace(module: &Module) -> Option<String> {
         .iter()
         .map(|region| format!("`{}`", module.buffers[region.temp.0].name))
         .collect();
+    let room = match (workspace.is_required(), workspace.has_parts()) {
+        (true, false) => "`launch` has checked that it is long enough",
+        (true, true) => {
+            "`launch` has checked that it is long enough for temporaries, and sums in parts only where \
+             it is for those, too"
+        }
+        (false, true | false) => "`launch` sums in parts only where it is long enough",
+    };
     Some(format!(
-        "The workspace holds {} side by side, and `launch` has checked that it is long enough; \
-         each is written whole by one launch and read by later ones of the same stream.",
+        "The workspace holds {} side by side, and {room}; each is written whole by one launch and \
+         read by later ones of the same stream.",
         temps.join(", ")
     ))
 }
@@ -48,21 +58,32 @@ fn checked(program: &Program, launch: &Launch) -> &'static str {
     "`launch` has checked that each buffer holds exactly the product of its extents"
 }
 
-fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<String> {
+fn tiled_sentences(program: &Program, launch: &Launch, family: &Family) -> Vec<String> {
     let name = |mode: ModeId| program.mode(mode).name.as_str();
     let statement = &program.statements[launch.statement];
     let mut sentences = vec![format!(
         "{}, so an offset is in bounds when each of its coordinates is below its extent.",
         checked(program, launch)
     )];
-    let tails = [
-        (Some(tiled.row.mode), tiled.row.tail),
-        (Some(tiled.col.mode), tiled.col.tail),
-        (tiled.contracted.mode, tiled.contracted.tail),
-        (tiled.batch.mode, tiled.batch.tail),
-    ];
+    let tails = |tiled: &Tiled| {
+        [
+            (Some(tiled.row.mode), tiled.row.tail),
+            (Some(tiled.col.mode), tiled.col.tail),
+            (tiled.contracted.mode, tiled.contracted.tail),
+            (tiled.batch.mode, tiled.batch.tail),
+        ]
+    };
+    // A mode is predicated where the tile of any version leaves a tail.
+    let mut worst = tails(&family.largest.tiled);
+    for tiled in family.tiles() {
+        for (at, (_, tail)) in tails(tiled).into_iter().enumerate() {
+            if tail == Tail::Predicated {
+                worst[at].1 = tail;
+            }
+        }
+    }
     let of = |wanted: Tail| -> Vec<String> {
-        let modes = tails.iter().filter(|(_, tail)| *tail == wanted);
+        let modes = worst.iter().filter(|(_, tail)| *tail == wanted);
         modes.filter_map(|(mode, _)| mode.map(|mode| format!("`{}`", name(mode)))).collect()
     };
     let (predicated, exact) = (of(Tail::Predicated), of(Tail::Exact));
@@ -81,6 +102,17 @@ fn tiled_sentences(program: &Program, launch: &Launch, tiled: &Tiled) -> Vec<Str
          uses of each."
             .to_string(),
     );
+    if family.long.is_some() {
+        sentences.push(in_parts("steps"));
+    }
+    if family.members().any(|member| member.tiled.epilogue != Epilogue::Direct) {
+        sentences.push(
+            "The stages are free when accumulators change threads in them; a barrier stands \
+             between the writing and the reading of a half, and while one half is read the other \
+             one is written."
+                .to_string(),
+        );
+    }
     let output = &program.tensor(statement.target.tensor).name;
     sentences.push(format!(
         "Each element of `{output}` belongs to one register of one thread of one block, which sums \
@@ -123,6 +155,9 @@ fn reduction_sentences(program: &Program, launch: &Launch, reduction: &Reduction
                 .to_string(),
         ),
     }
+    if reduction.parts().is_some() {
+        sentences.push(in_parts("terms"));
+    }
     sentences.extend([
         "Partial sums of warps go through shared memory, each cell written by one thread before the \
          barrier; one thread stores an output: no race."
@@ -133,6 +168,15 @@ fn reduction_sentences(program: &Program, launch: &Launch, reduction: &Reduction
             .to_string(),
     ]);
     sentences
+}
+
+/// Why a sum in parts has every term once.
+fn in_parts(unit: &str) -> String {
+    format!(
+        "In a sum in parts a block takes the {unit} from a multiple of `part_{unit}` on and below the \
+         next one, and has a place of its own among the partial sums, which a second kernel adds \
+         in a fixed order."
+    )
 }
 
 fn per_output_sentences(program: &Program, launch: &Launch) -> Vec<String> {

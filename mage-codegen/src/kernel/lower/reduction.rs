@@ -10,9 +10,12 @@ use mage_einsum::index::{Access, ModeId, Statement};
 use super::builder::{Builder, Frame, host_extent, reg};
 use super::coordinates;
 use super::grid::{self, Digit};
-use super::host::{grid_limit, require_limit};
+use super::host::{grid_limit, require_limit, selected};
 use super::names::Names;
+use super::part::Part;
+use super::parts::Parts;
 use super::term::{self, Factor, Point};
+use super::total::{self, Partial};
 use super::wide;
 use crate::kernel::{
     Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, RegId, Stmt, Ty, VarId,
@@ -33,38 +36,71 @@ pub fn lower(
     let host = Host { schedule, launch, reduction, names, module };
     let mut steps = Vec::new();
     if let Some(split) = reduction.splits.last() {
-        steps.extend(grid_limit(schedule, launch, &host.blocks(split)));
+        steps.extend(grid_limit(schedule, launch, None, &host.blocks(split)));
     }
     let terms = host.product(&reduction.terms);
     steps.extend(require_limit("terms of an output element", terms, MOST_TERMS));
     let mut kernels = Vec::new();
     let mut arms = Vec::new();
     for split in &reduction.splits {
+        let partial = match split.range {
+            Range::Long(_) => Partial::of(schedule, launch, names, module),
+            Range::Short(_) | Range::Few(_) | Range::Many | Range::All => None,
+        };
+        let partial = partial.as_ref();
         let mut variants = Vec::new();
         for kind in &reduction.kinds {
             let kernel = module.kernels.len() + kernels.len();
             variants.push(Arm {
                 name: kind.name().to_string(),
-                eligible: host.eligible(*kind),
-                steps: vec![HostStep::Launch { kernel, blocks: host.blocks(split) }],
+                eligible: host.eligible(*kind, partial),
+                steps: vec![HostStep::Launch {
+                    kernel,
+                    blocks: match partial {
+                        None => host.blocks(split),
+                        Some(partial) => partial.parts.all_blocks(),
+                    },
+                }],
             });
-            kernels.push(Sum::new(&host, split, *kind).kernel());
+            kernels.push(Sum::new(&host, split, *kind, partial).kernel());
+        }
+        let mut taken = selected(variants);
+        if let Some(partial) = partial {
+            taken.splice(0..0, partial.parts.named());
+            taken.push(total::step(module.kernels.len() + kernels.len(), partial));
+            kernels.push(total::kernel(schedule, launch, names, partial));
         }
         arms.push(Arm {
             name: split.range.name().unwrap_or("all").to_string(),
-            eligible: host.in_range(split.range),
-            steps: selected(variants),
+            eligible: host.in_range(split.range, partial),
+            steps: taken,
         });
     }
     steps.extend(selected(arms));
     (kernels, steps)
 }
 
-/// One arm needs no select.
-fn selected(mut arms: Vec<Arm>) -> Vec<HostStep> {
-    match arms.len() {
-        1 => arms.remove(0).steps,
-        _ => vec![HostStep::Select(arms)],
+/// The parts of a reduction, where its schedule has any.
+pub fn parts(schedule: &Schedule, reduction: &Reduction, names: &Names) -> Option<Parts> {
+    let is_long = |split: &&Split| matches!(split.range, Range::Long(_));
+    let split = reduction.splits.iter().find(is_long)?;
+    let n_terms = product(schedule, names, &reduction.terms);
+    let n_blocks = blocks(schedule, reduction, split, names);
+    Some(Parts::new(reduction.parts()?, n_terms, n_blocks))
+}
+
+fn product(schedule: &Schedule, names: &Names, modes: &[ModeId]) -> HostExpr {
+    let extent = |mode: &ModeId| host_extent(&schedule.program, names, *mode);
+    HostExpr::product(modes.iter().map(extent))
+}
+
+/// The blocks of a split without parts.
+fn blocks(schedule: &Schedule, reduction: &Reduction, split: &Split, names: &Names) -> HostExpr {
+    match reduction.lanes {
+        Lanes::Terms => {
+            product(schedule, names, &reduction.outer).ceil_div(u64::from(split.block_outputs))
+        }
+        Lanes::Outputs => grid::blocks(schedule, &digits(reduction, split, names), names),
     }
 }
 
@@ -83,24 +119,19 @@ impl<'p> Host<'p> {
     }
 
     fn product(&self, modes: &[ModeId]) -> HostExpr {
-        let extent = |mode: &ModeId| host_extent(&self.schedule.program, self.names, *mode);
-        HostExpr::product(modes.iter().map(extent))
+        product(self.schedule, self.names, modes)
     }
 
     fn blocks(&self, split: &Split) -> HostExpr {
-        match self.reduction.lanes {
-            Lanes::Terms => {
-                self.product(&self.reduction.outer).ceil_div(u64::from(split.block_outputs))
-            }
-            Lanes::Outputs => {
-                let digits = digits(self.reduction, split, self.names);
-                grid::blocks(self.schedule, &digits, self.names)
-            }
-        }
+        blocks(self.schedule, self.reduction, split, self.names)
     }
 
-    fn in_range(&self, range: Range) -> HostPred {
+    fn in_range(&self, range: Range, partial: Option<&Partial>) -> HostPred {
         match range {
+            Range::Long(_) => match partial {
+                Some(partial) => partial.parts.eligible(self.module),
+                None => HostPred::All(Vec::new()),
+            },
             Range::Short(limit) => HostPred::AtMost(self.product(&self.reduction.terms), limit),
             Range::Few(limit) => {
                 HostPred::AtMost(self.product(&self.statement().target.modes), limit)
@@ -109,7 +140,7 @@ impl<'p> Host<'p> {
         }
     }
 
-    fn eligible(&self, kind: VariantKind) -> HostPred {
+    fn eligible(&self, kind: VariantKind, partial: Option<&Partial>) -> HostPred {
         let mode = self.reduction.lane_mode;
         match kind {
             VariantKind::Narrow => return HostPred::All(Vec::new()),
@@ -120,7 +151,7 @@ impl<'p> Host<'p> {
         if stores_wide(self.reduction, &self.statement().target) {
             wide.push(&self.statement().target);
         }
-        wide::eligible(&self.schedule.program, self.names, self.module, &wide)
+        wide::eligible(&self.schedule.program, self.names, self.module, (&wide, partial))
     }
 }
 
@@ -149,12 +180,19 @@ struct Sum<'p> {
     kind: VariantKind,
     factors: Vec<Factor>,
     target: Access,
+    /// Where a part's sums go; none where a block sums all terms.
+    partial: Option<&'p Partial>,
     /// Partial sums of a thread: of one output, or wide along outputs one of each.
     acc: RegId,
 }
 
 impl<'p> Sum<'p> {
-    fn new(host: &Host<'p>, split: &'p Split, kind: VariantKind) -> Sum<'p> {
+    fn new(
+        host: &Host<'p>,
+        split: &'p Split,
+        kind: VariantKind,
+        partial: Option<&'p Partial>,
+    ) -> Sum<'p> {
         let statement = host.statement();
         let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
         let program = &host.schedule.program;
@@ -179,15 +217,19 @@ impl<'p> Sum<'p> {
             kind,
             factors,
             target: statement.target.clone(),
+            partial,
             acc,
         }
     }
 
     fn kernel(mut self) -> Kernel {
         let mut body = Vec::new();
+        let n_terms = coordinates::count(&self.builder, &self.reduction.terms);
+        let target = (&self.target, self.partial);
+        let part = Part::bind(&mut self.builder, &mut body, target, n_terms);
         match self.reduction.lanes {
-            Lanes::Terms => self.lanes_of_terms(&mut body),
-            Lanes::Outputs => self.lanes_of_outputs(&mut body),
+            Lanes::Terms => self.lanes_of_terms(&mut body, &part),
+            Lanes::Outputs => self.lanes_of_outputs(&mut body, &part),
         }
         let frame = self.frame();
         self.builder.finish(frame, body)
@@ -222,14 +264,21 @@ impl<'p> Sum<'p> {
         }
     }
 
-    /// Sums the terms `first`, `first + step`, ... into the partial sums: as long as all of a
+    /// Sums the part's terms `first`, `first + step`, ... into the partial sums: as long as all of a
     /// thread's terms in flight exist without a test for each, then one by one.
-    fn sum(&mut self, body: &mut Vec<Stmt>, first: &Expr, step: u32, outer: &[(ModeId, Expr)]) {
+    fn sum(
+        &mut self,
+        body: &mut Vec<Stmt>,
+        part: &Part,
+        (first, step): (&Expr, u32),
+        outer: &[(ModeId, Expr)],
+    ) {
         let ahead = self.reduction.ahead;
-        let n_terms = coordinates::count(&self.builder, &self.reduction.terms);
-        let n_terms = self.builder.bind(body, "n_terms", n_terms);
+        let begin = part.begin.clone();
+        let end = self.builder.bind(body, "n_terms", part.end.clone());
         let chunk = self.builder.named("CHUNK", step * ahead);
-        let whole = n_terms.clone().over(chunk.clone()).times(chunk);
+        let n_terms = end.clone().minus(begin.clone());
+        let whole = begin.clone().plus(n_terms.over(chunk.clone()).times(chunk));
         let whole = self.builder.bind(body, "whole", whole);
         body.push(Stmt::Fill { reg: self.acc, value: 0.0 });
 
@@ -247,10 +296,10 @@ impl<'p> Sum<'p> {
             unroll: true,
             body: turn,
         }];
-        body.push(serial(term, first.clone(), whole.clone(), step * ahead, turn));
+        body.push(serial(term, begin.plus(first.clone()), whole.clone(), step * ahead, turn));
         let mut turn = Vec::new();
         self.term(&mut turn, Expr::Var(rest), Expr::u32(0), (outer, ["rest", "rest"]));
-        body.push(serial(rest, whole.plus(first.clone()), n_terms, step, turn));
+        body.push(serial(rest, whole.plus(first.clone()), end, step, turn));
     }
 
     /// Adds the term at a position; a narrow one to the partial sum that is its own in flight.

@@ -7,7 +7,7 @@ use mage_einsum::index::{Access, ModeId};
 
 use super::builder::{Builder, all, buffer, reg};
 use crate::kernel::{Expr, Place, Pred, RegId, SharedId, Space, Stmt, Ty, Width};
-use crate::schedule::{Side, Tiled};
+use crate::schedule::{Along, Side, Tiled};
 use direction::{Direction, directions};
 
 /// How a block's threads walk one factor's tile.
@@ -29,6 +29,8 @@ pub struct Walk {
     /// Whether the passes do not fit the directions evenly, so that each position is computed
     /// from the access's number.
     uneven: bool,
+    /// Whether the stage holds the factor across the walked direction.
+    transposes: bool,
     /// Where the factor begins in a stage.
     stage_base: Expr,
     staged: RegId,
@@ -82,6 +84,7 @@ impl Walk {
             block_threads,
             thread: builder.thread(body),
             uneven: false,
+            transposes: side.staging.along == Along::Contracted,
             stage_base,
             staged,
         };
@@ -189,7 +192,7 @@ impl Walk {
 
     /// Loads this thread's elements of one step into registers; zero beyond the extents.
     pub fn load(&self, builder: &mut Builder<'_>, body: &mut Vec<Stmt>, step: &Step<'_>) {
-        let reach = (!self.uneven && self.by_sectors()).then(|| self.reach(builder, body, step));
+        let reach = self.counts_from_first().then(|| self.reach(builder, body, step));
         let name = format!("{}_pass_{}", self.stem, step.suffix);
         builder.unrolled(body, &name, self.passes, |builder, body, pass| {
             let positions = self.positions(builder, body, &pass, step.suffix);
@@ -274,10 +277,10 @@ impl Walk {
         reach
     }
 
-    /// Whether the walked mode has two directions.
-    fn by_sectors(&self) -> bool {
-        let walked = |direction: &&Direction| direction.mode == self.directions[0].mode;
-        self.directions.iter().filter(walked).count() > 1
+    /// Whether offsets are counted from the thread's first access: where one-wide accesses are
+    /// stored transposed and each row of the tile has its own coordinate.
+    fn counts_from_first(&self) -> bool {
+        self.elems == 1 && self.transposes && !self.uneven
     }
 
     fn is_predicated(&self, mode: ModeId) -> bool {

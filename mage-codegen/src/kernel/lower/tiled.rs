@@ -1,83 +1,43 @@
 //! Lowers a tiled contraction: two stages in shared memory, the next step's loads in flight while
 //! this step's products are summed in registers, and a predicated epilogue.
 
-use mage_einsum::index::{Access, ModeId, Statement};
+mod steps;
 
-use super::builder::{Builder, Frame, host_extent, reg};
+use mage_einsum::index::{Access, ModeId};
+
+use super::builder::{Builder, Frame, reg};
 use super::epilogue;
+use super::exchange;
 use super::grid;
-use super::host::{NARROW_COORDINATES, grid_limit, require_limit};
 use super::names::Names;
+use super::part::Part;
 use super::stage::{Step, Walk};
-use super::wide;
+use super::total::Partial;
 use crate::kernel::{
-    Arm, Expr, HostExpr, HostStep, Kernel, Module, Place, Pred, RegId, SharedId, Space, Stmt, Ty,
-    Value, Width,
+    Expr, HostExpr, Kernel, Place, RegId, SharedId, Space, Stmt, Ty, Value, Width,
 };
-use crate::schedule::{Launch, Schedule, Tail, Tiled, Variant};
+use crate::schedule::{Epilogue, Launch, Schedule, Tiled, Variant};
 
-/// The kernels of all variants and the steps that select one.
-pub fn lower(
+/// The kernel of one variant of a tile.
+pub fn kernel(
     schedule: &Schedule,
     launch: &Launch,
-    tiled: &Tiled,
+    tile: (&Tiled, &Variant),
     names: &Names,
-    module: &Module,
-) -> (Vec<Kernel>, Vec<HostStep>) {
-    let blocks = grid::blocks(schedule, &grid::digits(tiled, names), names);
-    let mut steps: Vec<HostStep> = Vec::new();
-    steps.extend(grid_limit(schedule, launch, &blocks));
-    if !tiled.contracted.outer.is_empty() {
-        let n_steps = host_steps(schedule, tiled, names);
-        steps.extend(require_limit("steps of a block", n_steps, NARROW_COORDINATES));
-    }
-    let mut kernels = Vec::new();
-    let mut arms = Vec::new();
-    for variant in &tiled.variants {
-        let kernel = module.kernels.len() + kernels.len();
-        let wide = wide_accesses(&schedule.program.statements[launch.statement], tiled, variant);
-        arms.push(Arm {
-            name: variant.kind.name().to_string(),
-            eligible: wide::eligible(&schedule.program, names, module, &wide),
-            steps: vec![HostStep::Launch { kernel, blocks: blocks.clone() }],
-        });
-        kernels.push(Lowering::new(schedule, launch, tiled, variant, names).kernel());
-    }
-    match arms.len() {
-        1 => steps.extend(arms.remove(0).steps),
-        _ => steps.push(HostStep::Select(arms)),
-    }
-    (kernels, steps)
+    version: &Version<'_>,
+) -> Kernel {
+    Lowering::new(schedule, launch, tile, names, version).kernel()
 }
 
-fn host_steps(schedule: &Schedule, tiled: &Tiled, names: &Names) -> HostExpr {
-    let extent = |mode: ModeId| host_extent(&schedule.program, names, mode);
-    let mut counts: Vec<HostExpr> =
-        tiled.contracted.outer.iter().map(|mode| extent(*mode)).collect();
-    if let Some(mode) = tiled.contracted.mode {
-        counts.push(extent(mode).ceil_div(u64::from(tiled.contracted.tile)));
-    }
-    HostExpr::product(counts)
-}
-
-/// The accesses that a variant makes four elements wide, in the order of buffers.
-fn wide_accesses<'s>(
-    statement: &'s Statement,
-    tiled: &Tiled,
-    variant: &Variant,
-) -> Vec<&'s Access> {
-    let factors = statement.factors();
-    let mut wide: Vec<&Access> = Vec::new();
-    for (side, elems) in tiled.sides().into_iter().zip(variant.load_elems) {
-        if elems == 4 {
-            wide.push(factors[side.factor]);
-        }
-    }
-    if variant.store_elems == 4 {
-        wide.push(&statement.target);
-    }
-    wide.sort_by_key(|access| access.tensor);
-    wide
+/// Which of the kernels of a contraction.
+#[derive(Clone, Copy)]
+pub struct Version<'p> {
+    /// What its name adds.
+    pub name: Option<&'static str>,
+    /// The blocks of its grid.
+    pub blocks: &'p HostExpr,
+    /// Where a part's sums go; none where a block takes all steps.
+    pub partial: Option<&'p Partial>,
 }
 
 struct Lowering<'p> {
@@ -91,13 +51,17 @@ struct Lowering<'p> {
     /// factors are the same tensor.
     stems: [String; 2],
     target: Access,
+    version: Version<'p>,
 }
 
 /// What the parts of a kernel share.
 struct Parts {
     tiles: SharedId,
     stage: Expr,
+    /// The running sums, those of a round where there are rounds.
     acc: RegId,
+    /// The sums of all rounds: the running sums where there are none.
+    sums: RegId,
     fragments: [RegId; 2],
     /// The thread's place in a stage, one a side.
     cells: [Expr; 2],
@@ -107,9 +71,9 @@ impl<'p> Lowering<'p> {
     fn new(
         schedule: &'p Schedule,
         launch: &'p Launch,
-        tiled: &'p Tiled,
-        variant: &'p Variant,
+        (tiled, variant): (&'p Tiled, &'p Variant),
         names: &'p Names,
+        version: &Version<'p>,
     ) -> Lowering<'p> {
         let program = &schedule.program;
         let statement = &program.statements[launch.statement];
@@ -126,14 +90,17 @@ impl<'p> Lowering<'p> {
             stems: [left.to_string(), format!("{right}{again}")],
             factors,
             target: statement.target.clone(),
+            version: *version,
         }
     }
 
     fn kernel(mut self) -> Kernel {
         let tiled = self.tiled;
         let mut body = Vec::new();
+        let (target, n_steps) = ((&self.target, self.version.partial), self.n_steps());
+        let mut part = Part::bind(&mut self.builder, &mut body, target, n_steps);
         let digits = grid::digits(tiled, self.builder.names);
-        let origins = grid::bind(&mut self.builder, &mut body, &digits);
+        let origins = grid::bind(&mut self.builder, &mut body, &digits, part.block.clone());
         for (side, elems) in tiled.sides().into_iter().zip(self.variant.load_elems) {
             self.builder.reads(&self.factors[side.factor], elems);
         }
@@ -145,32 +112,44 @@ impl<'p> Lowering<'p> {
         let walks = self.walks(&mut body);
         let parts = self.parts(&mut body, tiles, &owned);
 
-        let n_steps = self.n_steps(&mut body);
-        self.load(&mut body, &walks, &origins, &n_steps, None);
+        part.end = self.builder.bind(&mut body, "n_steps", part.end);
+        self.load(&mut body, &walks, &origins, &part, None);
         for walk in &walks {
             walk.store(&mut self.builder, &mut body, tiles, &Expr::u32(0), "first");
         }
         body.push(Stmt::Barrier);
-        self.mainloop(&mut body, &walks, &origins, &n_steps, &parts);
+        self.mainloop(&mut body, &walks, &origins, &part, &parts);
         let store = epilogue::Store {
             tiled,
             variant: self.variant,
             target: &self.target,
+            part: &part,
             origins: &origins,
             owned: &owned,
-            acc: parts.acc,
+            acc: parts.sums,
         };
-        epilogue::store(&mut self.builder, &mut body, &store);
+        match tiled.epilogue {
+            Epilogue::Direct => epilogue::store(&mut self.builder, &mut body, &store),
+            Epilogue::Exchanged(exchange) => {
+                exchange::store(&mut self.builder, &mut body, &store, exchange, tiles);
+            }
+        }
         let frame = self.frame();
         self.builder.finish(frame, body)
     }
 
     fn frame(&self) -> Frame {
         let kind = self.variant.kind;
+        let how = match (self.version.partial, self.tiled.round_steps) {
+            (Some(_), _) => "A part of the steps a block. ",
+            (None, Some(_)) => "Steps in rounds, for long sums. ",
+            (None, None) => "",
+        };
+        let accesses = kind.accesses(self.schedule.program.operand_dtype());
         let part = (self.tiled.variants.len() > 1).then(|| kind.name());
         Frame {
-            name: self.schedule.kernel_name(self.launch, part),
-            summary: kind.accesses(self.schedule.program.operand_dtype()),
+            name: self.schedule.kernel_name(self.launch, self.version.name.into_iter().chain(part)),
+            summary: format!("{how}{accesses}"),
             block_threads: self.tiled.threads.block_threads(),
             min_blocks: self.tiled.min_blocks,
         }
@@ -194,7 +173,12 @@ impl<'p> Lowering<'p> {
 
     fn parts(&mut self, body: &mut Vec<Stmt>, tiles: SharedId, owned: &epilogue::Owned) -> Parts {
         let map = &self.tiled.threads;
-        let acc = self.builder.registers("acc", map.thread_elems(0) * map.thread_elems(1));
+        let n_acc = map.thread_elems(0) * map.thread_elems(1);
+        let acc = self.builder.registers("acc", n_acc);
+        let sums = match self.tiled.round_steps {
+            None => acc,
+            Some(_) => self.builder.registers("sums", n_acc),
+        };
         let fragments = [0, 1].map(|direction| {
             let side = self.tiled.sides()[direction];
             let stem = &self.stems[side.factor];
@@ -202,11 +186,11 @@ impl<'p> Lowering<'p> {
         });
         let cells = [0, 1].map(|direction| self.cell(body, direction, owned));
         let stage = self.stage(body);
-        body.push(Stmt::Fill { reg: acc, value: 0.0 });
+        body.push(Stmt::Fill { reg: sums, value: 0.0 });
         for fragment in fragments {
             body.push(Stmt::Fill { reg: fragment, value: 0.0 });
         }
-        Parts { tiles, stage, acc, fragments, cells }
+        Parts { tiles, stage, acc, sums, fragments, cells }
     }
 
     /// Where the current stage begins: a variable that flips between two stages, or 0.
@@ -235,101 +219,24 @@ impl<'p> Lowering<'p> {
         self.builder.bind(body, &format!("{stem}_cell"), cell)
     }
 
-    /// Loads of the first step, or of the step after `step`.
+    /// Loads of the first step, or of the next one.
     fn load(
         &mut self,
         body: &mut Vec<Stmt>,
         walks: &[Walk],
         origins: &[(ModeId, Expr)],
-        n_steps: &Expr,
-        step: Option<&Expr>,
+        part: &Part,
+        next: Option<&Expr>,
     ) {
-        let suffix = if step.is_some() { "next" } else { "first" };
-        let next = step.map(|step| step.clone().plus(Expr::u32(1)));
-        let next = next.map(|next| self.builder.bind(body, "next", next));
+        let suffix = if next.is_some() { "next" } else { "first" };
+        let first = part.is_part().then_some(&part.begin);
         let mut origins = origins.to_vec();
-        origins.extend(self.contracted_origins(body, next.as_ref(), suffix));
-        let exists = self.step_exists(next, n_steps);
+        origins.extend(self.contracted_origins(body, next.or(first), suffix));
+        let exists = self.step_exists(next, part);
         let step = Step { suffix, origins: &origins, exists };
         for walk in walks {
             walk.load(&mut self.builder, body, &step);
         }
-    }
-
-    /// A step past the last loads nothing. With a single predicated mode its own predicate says
-    /// so; otherwise the step's number does.
-    fn step_exists(&self, next: Option<Expr>, n_steps: &Expr) -> Option<Pred> {
-        let contracted = &self.tiled.contracted;
-        let told_by_predicate = contracted.tail == Tail::Predicated && contracted.outer.is_empty();
-        let never_empty = contracted.outer.is_empty();
-        match next {
-            _ if told_by_predicate => None,
-            Some(next) => Some(next.less(n_steps.clone())),
-            None if never_empty => None,
-            None => Some(Expr::u32(0).less(n_steps.clone())),
-        }
-    }
-
-    /// The origin of the contracted tile and the coordinates of the modes around it; `None` is
-    /// the first step, where all are zero.
-    fn contracted_origins(
-        &mut self,
-        body: &mut Vec<Stmt>,
-        step: Option<&Expr>,
-        suffix: &str,
-    ) -> Vec<(ModeId, Expr)> {
-        let contracted = &self.tiled.contracted;
-        let (Some(mode), Some(step)) = (contracted.mode, step) else {
-            return Vec::new();
-        };
-        let names = self.builder.names;
-        let stem = names.mode(mode).to_string();
-        let tile = Expr::named(&grid::tile_name(names, mode), contracted.tile);
-        let mut origins = Vec::new();
-        let mut rest = step.clone();
-        if !contracted.outer.is_empty() {
-            let tiles = self.tiles_of(mode, contracted.tile);
-            let tiles = self.builder.bind(body, &format!("{stem}_tiles_{suffix}"), tiles);
-            let at = rest.clone().modulo(tiles.clone()).times(tile);
-            origins.push((mode, self.builder.bind(body, &format!("{stem}_tile_{suffix}"), at)));
-            rest = self.builder.bind(body, &format!("above_{stem}_{suffix}"), rest.over(tiles));
-        } else {
-            let at = rest.clone().times(tile);
-            origins.push((mode, self.builder.bind(body, &format!("{stem}_tile_{suffix}"), at)));
-        }
-        for (position, outer) in contracted.outer.iter().enumerate().rev() {
-            let stem = names.mode(*outer).to_string();
-            let extent = self.builder.extent(*outer);
-            let at = if position == 0 { rest.clone() } else { rest.clone().modulo(extent.clone()) };
-            origins.push((*outer, self.builder.bind(body, &format!("{stem}_at_{suffix}"), at)));
-            if position > 0 {
-                let name = format!("above_{stem}_{suffix}");
-                rest = self.builder.bind(body, &name, rest.over(extent));
-            }
-        }
-        origins
-    }
-
-    fn tiles_of(&self, mode: ModeId, tile: u32) -> Expr {
-        let extent = self.builder.extent(mode);
-        match extent.as_const() {
-            Some(fixed) => Expr::u32(u32::try_from(fixed).unwrap_or(u32::MAX).div_ceil(tile)),
-            None => {
-                let name = grid::tile_name(self.builder.names, mode);
-                grid::ceil_div(&self.builder, extent, &name, tile)
-            }
-        }
-    }
-
-    fn n_steps(&mut self, body: &mut Vec<Stmt>) -> Expr {
-        let contracted = &self.tiled.contracted;
-        let tiles = match contracted.mode {
-            None => Expr::u32(1),
-            Some(mode) => self.tiles_of(mode, contracted.tile),
-        };
-        let outer = contracted.outer.iter();
-        let steps = outer.fold(tiles, |steps, mode| steps.times(self.builder.extent(*mode)));
-        self.builder.bind(body, "n_steps", steps)
     }
 
     fn mainloop(
@@ -337,7 +244,7 @@ impl<'p> Lowering<'p> {
         body: &mut Vec<Stmt>,
         walks: &[Walk],
         origins: &[(ModeId, Expr)],
-        n_steps: &Expr,
+        part: &Part,
         parts: &Parts,
     ) {
         if self.tiled.stages == 1 {
@@ -346,7 +253,9 @@ impl<'p> Lowering<'p> {
         }
         let step = self.builder.var("step", Ty::U32, false);
         let mut turn = Vec::new();
-        self.load(&mut turn, walks, origins, n_steps, Some(&Expr::Var(step)));
+        let next = Expr::Var(step).plus(Expr::u32(1));
+        let next = self.builder.bind(&mut turn, "next", next);
+        self.load(&mut turn, walks, origins, part, Some(&next));
         self.products(&mut turn, parts);
         let flipped = parts.stage.clone().xor(Expr::named("STAGE", self.tiled.stage_elems()));
         if let Expr::Var(stage) = parts.stage {
@@ -356,14 +265,7 @@ impl<'p> Lowering<'p> {
             walk.store(&mut self.builder, &mut turn, parts.tiles, &parts.stage, "next");
         }
         turn.push(Stmt::Barrier);
-        body.push(Stmt::For {
-            var: step,
-            begin: Expr::u32(0),
-            end: n_steps.clone(),
-            step: 1,
-            unroll: false,
-            body: turn,
-        });
+        self.steps(body, (step, turn), part, parts);
     }
 
     /// `acc += row fragment * column fragment` for every contracted position of the stage.

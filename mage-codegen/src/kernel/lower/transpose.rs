@@ -23,7 +23,7 @@ pub fn lower(
 ) -> (Vec<Kernel>, Vec<HostStep>) {
     let blocks = grid::blocks(schedule, &digits(transpose, names), names);
     let mut steps: Vec<HostStep> = Vec::new();
-    steps.extend(grid_limit(schedule, launch, &blocks));
+    steps.extend(grid_limit(schedule, launch, None, &blocks));
     steps.push(HostStep::Launch { kernel: module.kernels.len(), blocks });
     (vec![kernel(schedule, launch, transpose, names)], steps)
 }
@@ -42,7 +42,7 @@ fn kernel(schedule: &Schedule, launch: &Launch, transpose: &Transpose, names: &N
     let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
     let mut builder = Builder::new(&schedule.program, names, Ty::U64, &modes);
     let mut body = Vec::new();
-    let origins = grid::bind(&mut builder, &mut body, &digits(transpose, names));
+    let origins = grid::bind(&mut builder, &mut body, &digits(transpose, names), Expr::Block);
     let factors = statement.factors();
     for access in factors.iter().copied().chain([&statement.target]) {
         builder.bind_strides(&mut body, access);

@@ -4,15 +4,29 @@ use mage_einsum::index::{Access, Layout, Program};
 
 use super::builder::{buffer, host_extent};
 use super::names::Names;
-use crate::kernel::{HostPred, Module};
+use super::total::Partial;
+use crate::kernel::{BufferId, HostPred, Module};
 
 /// A wide access needs its address to be a multiple of its bytes: the buffer's start is, every
 /// position along the last mode is a multiple of four, and so is every other stride. Row-major
 /// strides are when the last extent is; others are looked at, and the last must be 1. A temporary
-/// starts as well aligned as the workspace.
-pub fn eligible(program: &Program, names: &Names, module: &Module, wide: &[&Access]) -> HostPred {
+/// starts as well aligned as the workspace. A sum in parts writes partial sums in its output's
+/// place.
+pub fn eligible(
+    program: &Program,
+    names: &Names,
+    module: &Module,
+    (wide, partial): (&[&Access], Option<&Partial>),
+) -> HostPred {
     let mut all: Vec<HostPred> = Vec::new();
-    for pred in wide.iter().flat_map(|access| of_access(program, names, module, access)) {
+    let accessed = |access: &Access| match partial {
+        Some(partial) if partial.target == access.tensor => partial.sums,
+        Some(_) | None => buffer(access),
+    };
+    let preds = wide
+        .iter()
+        .flat_map(|access| of_access(program, names, module, (access, accessed(access))));
+    for pred in preds {
         if !all.contains(&pred) {
             all.push(pred);
         }
@@ -20,8 +34,12 @@ pub fn eligible(program: &Program, names: &Names, module: &Module, wide: &[&Acce
     HostPred::All(all)
 }
 
-fn of_access(program: &Program, names: &Names, module: &Module, access: &Access) -> Vec<HostPred> {
-    let buffer = buffer(access);
+fn of_access(
+    program: &Program,
+    names: &Names,
+    module: &Module,
+    (access, buffer): (&Access, BufferId),
+) -> Vec<HostPred> {
     let bytes = 4 * module.buffers[buffer.0].dtype.size_bytes();
     let aligned = HostPred::AlignedTo(module.memory_of(buffer), bytes);
     let Some((last, others)) = access.modes.split_last() else {

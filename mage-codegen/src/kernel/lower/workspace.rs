@@ -1,18 +1,22 @@
-//! Lays the temporaries out in one workspace of the caller, one after the other, each from a
-//! multiple of 16 bytes on. It comes after the buffers and before the host's checks.
+//! Lays the temporaries, and after them the partial sums of sums in parts, out in one workspace of
+//! the caller, one after the other, each from a multiple of 16 bytes on. It comes after the
+//! buffers and before the host's checks.
 
 use mage_einsum::index::Layout;
 
 use super::host::elems;
+use super::names::Names;
+use super::parts;
 use crate::kernel::{
     Buffer, BufferId, BufferUse, HostExpr, Module, REGION_ELEMS, Region, Workspace,
 };
+use crate::schedule::Schedule;
 
 /// The parameter's name; `names` gives it to no tensor.
 pub const IDENT: &str = "workspace";
 
-/// Adds the workspace, where there are temporaries.
-pub fn lay_out(module: &mut Module) {
+/// Adds the buffers of partial sums and the workspace, where there are any.
+pub fn lay_out(schedule: &Schedule, names: &Names, module: &mut Module) {
     let mut regions = Vec::new();
     let mut sizes: Vec<HostExpr> = Vec::new();
     for (position, buffer) in module.buffers.iter().enumerate() {
@@ -22,6 +26,24 @@ pub fn lay_out(module: &mut Module) {
             sizes.push(elems(module, temp).round_up(REGION_ELEMS));
         }
     }
+    let least_elems = HostExpr::sum(sizes.clone());
+    for launch in &schedule.launches {
+        let Some(parts) = parts::of(schedule, launch, names) else { continue };
+        let target = schedule.program.statements[launch.statement].target.tensor;
+        let temp = BufferId(module.buffers.len());
+        let whole = &module.buffers[target.0];
+        module.buffers.push(Buffer {
+            name: format!("{}_parts", whole.name),
+            ident: names.parts()[target.0].clone(),
+            parts: Some(parts.n_parts.clone()),
+            dims: whole.dims.clone(),
+            dtype: schedule.program.accumulator(),
+            layout: Layout::RowMajor,
+            usage: BufferUse::Temp,
+        });
+        regions.push(Region { temp, first: HostExpr::sum(sizes.clone()) });
+        sizes.push(elems(module, temp).round_up(REGION_ELEMS).only_where(parts.when));
+    }
     if regions.is_empty() {
         return;
     }
@@ -30,10 +52,12 @@ pub fn lay_out(module: &mut Module) {
     module.buffers.push(Buffer {
         name: IDENT.to_string(),
         ident: IDENT.to_string(),
+        parts: None,
         dims: Vec::new(),
         dtype,
         layout: Layout::RowMajor,
         usage: BufferUse::Workspace,
     });
-    module.workspace = Some(Workspace { buffer, elems: HostExpr::sum(sizes), regions });
+    let elems = HostExpr::sum(sizes);
+    module.workspace = Some(Workspace { buffer, elems, least_elems, regions });
 }

@@ -7,14 +7,17 @@ pub(super) fn steps(out: &mut Lines, depth: usize, module: &Module, steps: &[Hos
     for step in steps {
         match step {
             HostStep::Require { that, error } => {
-                let (that, error) = (pred(module, that), self::error(module, error));
+                let (that, error) = (pred(module, that, expr), self::error(module, error));
                 out.line(depth, &format!("require {that}, else {error}"));
             }
             HostStep::ReturnIf(when) => {
-                out.line(depth, &format!("return if {}", pred(module, when)));
+                out.line(depth, &format!("return if {}", pred(module, when, expr)));
+            }
+            HostStep::Let { name, value } => {
+                out.line(depth, &format!("let {name} = {}", parts(module, value, expr)));
             }
             HostStep::Unless(when, steps) => {
-                out.line(depth, &format!("unless {}", pred(module, when)));
+                out.line(depth, &format!("unless {}", pred(module, when, expr)));
                 self::steps(out, depth + 1, module, steps);
             }
             HostStep::Select(arms) => {
@@ -22,7 +25,7 @@ pub(super) fn steps(out: &mut Lines, depth: usize, module: &Module, steps: &[Hos
                 for arm in arms {
                     let when = match &arm.eligible {
                         HostPred::All(all) if all.is_empty() => "otherwise".to_string(),
-                        eligible => format!("if {}", pred(module, eligible)),
+                        eligible => format!("if {}", pred(module, eligible, expr)),
                     };
                     out.line(depth + 1, &format!("{} {when}", arm.name));
                     self::steps(out, depth + 2, module, &arm.steps);
@@ -57,38 +60,74 @@ fn stride(module: &Module, buffer: BufferId, dim: usize) -> String {
     format!("stride({}, {label}{dim})", buffer.ident)
 }
 
-/// A host value.
+/// A host value among the steps: under its name where a step gives it one.
 pub(super) fn expr(module: &Module, value: &HostExpr) -> String {
+    match name_of(&module.host, value) {
+        Some(name) => name.to_string(),
+        None => parts(module, value, expr),
+    }
+}
+
+/// A host value as it stands for itself.
+pub(super) fn in_full(module: &Module, value: &HostExpr) -> String {
+    parts(module, value, in_full)
+}
+
+/// The name that a step gives to the value.
+fn name_of<'m>(steps: &'m [HostStep], value: &HostExpr) -> Option<&'m str> {
+    steps.iter().find_map(|step| match step {
+        HostStep::Let { name, value: named } => (named == value).then_some(name.as_str()),
+        HostStep::Unless(_, steps) => name_of(steps, value),
+        HostStep::Select(arms) => arms.iter().find_map(|arm| name_of(&arm.steps, value)),
+        HostStep::Require { .. } | HostStep::ReturnIf(_) | HostStep::Launch { .. } => None,
+    })
+}
+
+/// A host value whose parts are shown by `show`.
+fn parts(module: &Module, value: &HostExpr, show: fn(&Module, &HostExpr) -> String) -> String {
+    let joined = |values: &[HostExpr], by: &str| {
+        let shown: Vec<String> = values.iter().map(|value| show(module, value)).collect();
+        shown.join(by)
+    };
     match value {
         HostExpr::Const(value) => number(*value),
         HostExpr::Extent(label) => module.labels[*label].name.clone(),
         HostExpr::Product(factors) if factors.is_empty() => "1".to_string(),
-        HostExpr::Product(factors) => {
-            let factors: Vec<String> = factors.iter().map(|one| expr(module, one)).collect();
-            factors.join(" * ")
+        HostExpr::Product(factors) => joined(factors, " * "),
+        HostExpr::CeilDiv(inner, divisor) => {
+            let (divisor, is_product) =
+                (show(module, divisor), matches!(**divisor, HostExpr::Product(_)));
+            let divisor = if is_product { format!("({divisor})") } else { divisor };
+            format!("ceil({} / {divisor})", show(module, inner))
         }
-        HostExpr::CeilDiv(inner, divisor) => format!("ceil({} / {divisor})", expr(module, inner)),
-        HostExpr::Sum(terms) => {
-            let terms: Vec<String> = terms.iter().map(|one| expr(module, one)).collect();
-            terms.join(" + ")
-        }
+        HostExpr::Sum(terms) => joined(terms, " + "),
         HostExpr::RoundUp(inner, multiple) => {
-            format!("round_up({}, {multiple})", expr(module, inner))
+            format!("round_up({}, {multiple})", show(module, inner))
+        }
+        HostExpr::Max(inner, least) => format!("max({}, {least})", show(module, inner)),
+        HostExpr::Where(when, inner) => {
+            format!("({} if {} else 0)", show(module, inner), pred(module, when, show))
         }
     }
 }
 
-fn pred(module: &Module, pred: &HostPred) -> String {
-    let show = |value| expr(module, value);
+fn pred(module: &Module, pred: &HostPred, show: fn(&Module, &HostExpr) -> String) -> String {
+    let show_with = show;
+    let show = |value| show_with(module, value);
     let name = |buffer: usize| &module.buffers[buffer].ident;
     match pred {
         HostPred::AtMost(value, limit) => format!("{} <= {}", show(value), number(*limit)),
+        HostPred::AtLeast(value, limit) => format!("{} >= {}", show(value), number(*limit)),
         HostPred::MultipleOf(value, divisor) => format!("{} % {divisor} == 0", show(value)),
         HostPred::IsZero(value) => format!("{} == 0", show(value)),
         HostPred::Equal(left, right) => format!("{} == {}", show(left), show(right)),
+        HostPred::NotAbove(left, right) => format!("{} <= {}", show(left), show(right)),
         HostPred::LengthIs(buffer, value) => format!("len({}) == {}", name(buffer.0), show(value)),
         HostPred::LengthAtLeast(buffer, value) => {
-            format!("len({}) >= {}", name(buffer.0), show(value))
+            let whole = module.workspace.as_ref().filter(|known| known.has_parts());
+            let is_whole = whole.is_some_and(|known| known.elems == *value);
+            let need = if is_whole { "workspace_elems".to_string() } else { show(value) };
+            format!("len({}) >= {need}", name(buffer.0))
         }
         HostPred::AlignedTo(buffer, bytes) => {
             format!("address({}) % {bytes} == 0", name(buffer.0))
@@ -100,7 +139,8 @@ fn pred(module: &Module, pred: &HostPred) -> String {
         }
         HostPred::All(all) if all.is_empty() => "true".to_string(),
         HostPred::All(all) => {
-            let all: Vec<String> = all.iter().map(|one| self::pred(module, one)).collect();
+            let all: Vec<String> =
+                all.iter().map(|one| self::pred(module, one, show_with)).collect();
             all.join(" && ")
         }
     }

@@ -1,12 +1,13 @@
 //! Every spec's own `launch`, on the CPU: its values at every `run:` line, with the threads of a
-//! block in either order, and its refusals, which must say what the host's steps say.
+//! block in either order, with and without room for partial sums, and its refusals, which must say
+//! what the host's steps say.
 
 use std::collections::BTreeMap;
 
 use common::{Agreement, Case, Problem};
 use cuda_host::standin::{Order, set_order};
 use mage_codegen::emulate::{self, Failure};
-use mage_codegen::kernel::{BufferUse, Module};
+use mage_codegen::kernel::{BufferUse, Module, Workspace};
 use mage_einsum::fill::Fill;
 use mage_einsum::index::{Extent, Layout};
 use mage_einsum::view::Arrangement;
@@ -25,7 +26,7 @@ fn emitted() -> Vec<(Case, &'static Emitted)> {
 }
 
 /// How long the buffers of a launch are.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Length {
     /// As long as they must be.
     Right,
@@ -33,7 +34,9 @@ enum Length {
     Longer(usize),
     /// The operand at this position lacks the last element.
     Shorter(usize),
-    /// The workspace lacks an element.
+    /// The workspace has no room for partial sums.
+    LeastWorkspace,
+    /// The workspace lacks an element of those that it must have.
     ShortWorkspace,
 }
 
@@ -63,11 +66,36 @@ fn launch(
     out.resize(problem.evaluation.values.len() + extra(inputs.len()), f64::NAN);
     let extents = problem.extents.iter().map(|extent| usize::try_from(*extent).unwrap());
     let extents: Vec<usize> = extents.collect();
-    let needed = emulate::workspace_elems(&case.levels.module, &problem.extents).unwrap_or(0);
+    let elems = match length {
+        Length::Right | Length::Longer(_) | Length::Shorter(_) => emulate::workspace_elems,
+        Length::LeastWorkspace | Length::ShortWorkspace => emulate::least_workspace_elems,
+    };
+    let elems = elems(&case.levels.module, &problem.extents).unwrap_or(0);
     // Extents beyond a limit are refused before the workspace is looked at.
-    let needed = usize::try_from(needed.min(1 << 20)).unwrap();
-    let workspace = vec![f64::NAN; needed - usize::from(length == Length::ShortWorkspace)];
+    let elems = usize::try_from(elems.min(1 << 20)).unwrap();
+    let workspace = vec![f64::NAN; elems - usize::from(length == Length::ShortWorkspace)];
     (emitted.launch)(&device, &extents, &inputs, &workspace, &out)
+}
+
+/// What is wrong with a problem's values, if anything, in any setting.
+fn wrong(
+    case: &Case,
+    emitted: &Emitted,
+    problem: &Problem,
+    agreement: Agreement,
+) -> Option<String> {
+    let n_lens = common::workspace_lens(&case.levels.module, &problem.extents).len();
+    let lengths = [Length::Right, Length::LeastWorkspace].into_iter().take(n_lens);
+    let settings =
+        lengths.flat_map(|length| [Order::Forward, Order::Reverse].map(|order| (length, order)));
+    settings.into_iter().find_map(|(length, order)| {
+        set_order(order);
+        let wrong = match launch(case, emitted, problem, length) {
+            Ok(got) => common::disagreement(&got, &problem.evaluation, agreement),
+            Err(refusal) => Some(refusal),
+        };
+        wrong.map(|wrong| format!("{length:?}, {order:?}: {wrong}"))
+    })
 }
 
 #[test]
@@ -80,10 +108,11 @@ fn every_spec_in_both_orders() {
             {
                 for arrangement in common::arrangements(&case.levels.module) {
                     let problem = common::arranged(&case.levels, extents, &[fill], arrangement);
-                    let wrong = wrong_in_either_order(&case, emitted, &problem, agreement);
-                    failures.extend(wrong.into_iter().map(|wrong| {
-                        format!("{} at {extents:?}, {fill:?}, {arrangement:?}: {wrong}", case.name)
-                    }));
+                    let what = format!("{} at {extents:?}, {fill:?}, {arrangement:?}", case.name);
+                    failures.extend(
+                        wrong(&case, emitted, &problem, agreement)
+                            .map(|wrong| format!("{what}, {wrong}")),
+                    );
                 }
             }
         }
@@ -91,23 +120,14 @@ fn every_spec_in_both_orders() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// What is wrong with the output of a launch with the threads of a block forwards and backwards.
-fn wrong_in_either_order(
-    case: &Case,
-    emitted: &Emitted,
-    problem: &Problem,
-    agreement: Agreement,
-) -> Vec<String> {
-    let mut failures = Vec::new();
-    for order in [Order::Forward, Order::Reverse] {
-        set_order(order);
-        let wrong = match launch(case, emitted, problem, Length::Right) {
-            Ok(got) => common::disagreement(&got, &problem.evaluation, agreement),
-            Err(refusal) => Some(refusal),
-        };
-        failures.extend(wrong.map(|wrong| format!("{order:?}: {wrong}")));
-    }
-    failures
+/// A running sum of so many ones stops at 2^24.
+#[test]
+fn a_sum_of_ones_is_exact() {
+    let row_sums = emitted().into_iter().find(|(case, _)| case.name == "row_sums");
+    let (case, emitted) = row_sums.unwrap();
+    let extents = common::extents("i=1 j=33554432");
+    let problem = common::problem_on(&case.levels, &extents, vec![vec![1.0; 1 << 25]]);
+    assert_eq!(wrong(&case, emitted, &problem, Agreement::Equal), None);
 }
 
 /// What the host's steps say, as data, about the same call.
@@ -162,13 +182,14 @@ fn a_buffer_of_another_length_is_refused() {
 #[test]
 fn a_workspace_that_is_too_short_is_refused() {
     for (case, emitted) in emitted() {
-        if case.levels.module.workspace.is_none() {
+        let workspace = &case.levels.module.workspace;
+        if !workspace.as_ref().is_some_and(Workspace::is_required) {
             continue;
         }
         let arrangement = Arrangement::RowMajor;
         let problem = common::arranged(&case.levels, &case.runs[0], &[Fill::Hash], arrangement);
         let refusal = launch(&case, emitted, &problem, Length::ShortWorkspace).unwrap_err();
-        let need = emulate::workspace_elems(&case.levels.module, &problem.extents).unwrap();
+        let need = emulate::least_workspace_elems(&case.levels.module, &problem.extents).unwrap();
         let (has, bytes) = (need - 1, 4 * need);
         let expected = format!("the workspace has {has} elements but needs {need} ({bytes} bytes)");
         assert_eq!(refusal, expected, "{}", case.name);

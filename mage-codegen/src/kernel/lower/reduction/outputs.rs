@@ -6,17 +6,18 @@ use super::{Sum, digits, stores_wide};
 use crate::kernel::lower::builder::{Write, reg};
 use crate::kernel::lower::coordinates;
 use crate::kernel::lower::grid;
+use crate::kernel::lower::part::Part;
 use crate::kernel::lower::term::width;
 use crate::kernel::{Expr, Pred, RegId, Stmt};
 
 impl Sum<'_> {
     /// A tile of outputs for each block, whose warps share the terms.
-    pub fn lanes_of_outputs(&mut self, body: &mut Vec<Stmt>) {
+    pub fn lanes_of_outputs(&mut self, body: &mut Vec<Stmt>, block: &Part) {
         let mode = self.reduction.lane_mode;
         let elems = self.elems();
         let lanes = Expr::named("LANES", self.reduction.output_lanes(self.split, self.kind));
         let digits = digits(self.reduction, self.split, self.builder.names);
-        let mut at = grid::bind(&mut self.builder, body, &digits);
+        let mut at = grid::bind(&mut self.builder, body, &digits, block.block.clone());
         self.bind_factor_strides(body);
         self.builder.bind_strides(body, &self.target);
         let thread = self.builder.thread(body);
@@ -29,7 +30,7 @@ impl Sum<'_> {
         let first = thread.clone().over(lanes.clone()).widen();
         let first = self.builder.bind(body, "first", first);
         let threads = self.reduction.output_threads(self.split, self.kind);
-        self.sum(body, &first, threads, &outer);
+        self.sum(body, block, (&first, threads), &outer);
         if elems == 1 {
             self.fold(body);
         }
@@ -38,7 +39,7 @@ impl Sum<'_> {
         let mut then = Vec::new();
         let total = self.collect(&mut then, &partials, self.split.block_outputs);
         at.push((mode, output.clone()));
-        self.store_outputs(&mut then, &at, total);
+        self.store_outputs(&mut then, block, &at, total);
         let when = Pred::All(vec![thread.less(lanes), output.less(self.builder.extent(mode))]);
         body.push(Stmt::If { when, then, otherwise: Vec::new() });
     }
@@ -56,19 +57,26 @@ impl Sum<'_> {
     }
 
     /// Neighbouring outputs in one access where they are neighbours in memory.
-    fn store_outputs(&mut self, body: &mut Vec<Stmt>, at: &[(ModeId, Expr)], total: RegId) {
+    fn store_outputs(
+        &mut self,
+        body: &mut Vec<Stmt>,
+        block: &Part,
+        at: &[(ModeId, Expr)],
+        total: RegId,
+    ) {
         let together = if stores_wide(self.reduction, &self.target) { self.elems() } else { 1 };
         let mode = self.reduction.lane_mode;
         let target = self.target.clone();
+        let first_place = block.first_place(&mut self.builder, body, &target);
         self.builder.unrolled(body, "store", self.elems() / together, |builder, body, store| {
             let offset = builder.offset(&target, |id| {
-                let first = coordinates::of(builder, at, id);
-                if id == mode { first.plus(store.clone().widen()) } else { first }
+                let origin = coordinates::of(builder, at, id);
+                if id == mode { origin.plus(store.clone().widen()) } else { origin }
             });
             let from = (0..together).map(|elem| reg(total, store.clone().plus(Expr::u32(elem))));
             let from = from.collect();
-            let width = width(together);
-            builder.write(body, &target, Write { offset, from, width, when: None });
+            let write = Write { offset, from, width: width(together), when: None };
+            block.write(builder, body, (&target, &first_place), write);
         });
     }
 }

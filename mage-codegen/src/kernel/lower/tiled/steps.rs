@@ -1,0 +1,122 @@
+//! The steps of a mainloop: how many there are, and where in the contracted modes each is.
+
+use mage_einsum::index::ModeId;
+
+use super::{Lowering, Parts};
+use crate::kernel::lower::builder::reg;
+use crate::kernel::lower::grid;
+use crate::kernel::lower::part::Part;
+use crate::kernel::{Expr, Pred, Stmt, Ty, Value, VarId};
+use crate::schedule::Tail;
+
+impl Lowering<'_> {
+    /// The loop over the steps of a block, in rounds where the schedule has any: the running sums
+    /// of each are added to those of all.
+    pub fn steps(
+        &mut self,
+        body: &mut Vec<Stmt>,
+        (step, turn): (VarId, Vec<Stmt>),
+        part: &Part,
+        parts: &Parts,
+    ) {
+        let (begin, end) = (part.begin.clone(), part.end.clone());
+        let Some(most) = self.tiled.round_steps else {
+            body.push(serial(step, [begin, end], 1, turn));
+            return;
+        };
+        let round = self.builder.var("round", Ty::U32, false);
+        let mut of_round = Vec::new();
+        let last = Expr::Var(round).plus(Expr::named("ROUND", most)).min(end.clone());
+        let last = self.builder.bind(&mut of_round, "round_end", last);
+        of_round.push(Stmt::Fill { reg: parts.acc, value: 0.0 });
+        of_round.push(serial(step, [Expr::Var(round), last], 1, turn));
+        let map = &self.tiled.threads;
+        let n_sums = map.thread_elems(0) * map.thread_elems(1);
+        self.builder.unrolled(&mut of_round, "sum", n_sums, |_, body, sum| {
+            let to = reg(parts.sums, sum.clone());
+            let value = Value::Add(to.clone(), reg(parts.acc, sum));
+            body.push(Stmt::Compute { to, value });
+        });
+        body.push(serial(round, [begin, end], most, of_round));
+    }
+
+    /// A step past the last loads nothing. With a single predicated mode its own predicate says
+    /// so; otherwise the step's number does.
+    pub fn step_exists(&self, next: Option<&Expr>, part: &Part) -> Option<Pred> {
+        let contracted = &self.tiled.contracted;
+        let told_by_predicate = contracted.tail == Tail::Predicated && contracted.outer.is_empty();
+        let never_empty = contracted.outer.is_empty();
+        match next {
+            _ if told_by_predicate && !part.is_part() => None,
+            Some(next) => Some(next.clone().less(part.end.clone())),
+            None if never_empty || part.is_part() => None,
+            None => Some(Expr::u32(0).less(part.end.clone())),
+        }
+    }
+
+    /// The origin of the contracted tile and the coordinates of the modes around it; `None` is
+    /// the first step, where all are zero.
+    pub fn contracted_origins(
+        &mut self,
+        body: &mut Vec<Stmt>,
+        step: Option<&Expr>,
+        suffix: &str,
+    ) -> Vec<(ModeId, Expr)> {
+        let contracted = &self.tiled.contracted;
+        let (Some(mode), Some(step)) = (contracted.mode, step) else {
+            return Vec::new();
+        };
+        let names = self.builder.names;
+        let stem = names.mode(mode).to_string();
+        let tile = Expr::named(&grid::tile_name(names, mode), contracted.tile);
+        let mut origins = Vec::new();
+        let mut rest = step.clone();
+        if !contracted.outer.is_empty() {
+            let tiles = self.tiles_of(mode, contracted.tile);
+            let tiles = self.builder.bind(body, &format!("{stem}_tiles_{suffix}"), tiles);
+            let at = rest.clone().modulo(tiles.clone()).times(tile);
+            origins.push((mode, self.builder.bind(body, &format!("{stem}_tile_{suffix}"), at)));
+            rest = self.builder.bind(body, &format!("above_{stem}_{suffix}"), rest.over(tiles));
+        } else {
+            let at = rest.clone().times(tile);
+            origins.push((mode, self.builder.bind(body, &format!("{stem}_tile_{suffix}"), at)));
+        }
+        for (position, outer) in contracted.outer.iter().enumerate().rev() {
+            let stem = names.mode(*outer).to_string();
+            let extent = self.builder.extent(*outer);
+            let at = if position == 0 { rest.clone() } else { rest.clone().modulo(extent.clone()) };
+            origins.push((*outer, self.builder.bind(body, &format!("{stem}_at_{suffix}"), at)));
+            if position > 0 {
+                let name = format!("above_{stem}_{suffix}");
+                rest = self.builder.bind(body, &name, rest.over(extent));
+            }
+        }
+        origins
+    }
+
+    fn tiles_of(&self, mode: ModeId, tile: u32) -> Expr {
+        let extent = self.builder.extent(mode);
+        match extent.as_const() {
+            Some(fixed) => Expr::u32(u32::try_from(fixed).unwrap_or(u32::MAX).div_ceil(tile)),
+            None => {
+                let name = grid::tile_name(self.builder.names, mode);
+                grid::ceil_div(&self.builder, extent, &name, tile)
+            }
+        }
+    }
+
+    /// How many steps all contracted modes take.
+    pub fn n_steps(&self) -> Expr {
+        let contracted = &self.tiled.contracted;
+        let tiles = match contracted.mode {
+            None => Expr::u32(1),
+            Some(mode) => self.tiles_of(mode, contracted.tile),
+        };
+        let outer = contracted.outer.iter();
+        outer.fold(tiles, |steps, mode| steps.times(self.builder.extent(*mode)))
+    }
+}
+
+fn serial(var: VarId, [begin, end]: [Expr; 2], step: u32, body: Vec<Stmt>) -> Stmt {
+    Stmt::For { var, begin, end, step, unroll: false, body }
+}

@@ -1,0 +1,51 @@
+//! Chooses the version of a tiled contraction whose sums have more than 2^16 terms: the running sums
+//! of a round are added to those of all rounds, which needs a second set of accumulators.
+
+use super::choose_map::{TileShape, choose_map};
+use super::choose_tiled::Groups;
+use super::{Resources, Tiled};
+use crate::device::{Device, WARP_THREADS};
+
+/// Most terms of a sum without another level (rule R15 of the semantics).
+pub const MOST_TERMS: u32 = 1 << 16;
+
+/// Terms of a round: what rounding may cost grows with the longer of the rounds and their number,
+/// and adding a round to the others costs next to nothing beside so many products.
+const ROUND_TERMS: u32 = 1 << 12;
+
+/// Most rows or columns of a block: two sets of accumulators leave room for no larger tile with as
+/// many threads.
+const MOST_SIDE: u32 = 64;
+
+/// The same contraction as `plain` in rounds, in its tile or a smaller one.
+pub fn choose_deep(groups: &Groups<'_>, plain: &Tiled, device: &Device) -> Option<Tiled> {
+    let (channels, contracted) = (plain.batch.tile, plain.contracted.tile);
+    let mut sides = plain.sides().map(|side| halved(side.tile));
+    loop {
+        let shape = TileShape { channels, sides, contracted, dtype: plain.dtype };
+        let mut tiled = groups.tiled(shape, choose_map(shape, device).ok()?);
+        tiled.round_steps = Some((ROUND_TERMS / contracted).max(1));
+        let Resources { threads, registers, residency, .. } = Resources::of(&tiled, device);
+        let capability = &device.capability;
+        let limit = capability.sm_registers / threads.next_multiple_of(WARP_THREADS);
+        if registers <= limit.min(capability.thread_registers) {
+            // Lanes that are no warps need more registers than the estimate says.
+            let ragged = tiled.threads.warp_lanes() != WARP_THREADS;
+            tiled.min_blocks = if ragged { 1 } else { residency.blocks.max(1) };
+            return Some(tiled);
+        }
+        let larger = if sides[0] > sides[1] { 0 } else { 1 };
+        if !sides[larger].is_multiple_of(2) {
+            return None;
+        }
+        sides[larger] /= 2;
+    }
+}
+
+/// A side that is small enough.
+fn halved(mut side: u32) -> u32 {
+    while side > MOST_SIDE && side.is_multiple_of(2) {
+        side /= 2;
+    }
+    side
+}

@@ -1,0 +1,102 @@
+//! A family of tiles for one contraction: the same mapping with tiles of several extents, of which
+//! the host takes the one that is done first. Many large tiles reuse more of what they load; a few
+//! of them leave multiprocessors idle.
+
+use super::{Parts, Tiled};
+
+/// The tiles that the host can take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Family {
+    /// The largest tile, or the only one.
+    pub largest: Member,
+    /// Smaller ones, the larger first.
+    pub smaller: Vec<Member>,
+    /// The same in parts and with another tile, for long sums of few outputs.
+    pub long: Option<Box<Long>>,
+    /// The same in rounds, for sums of more than 2^16 terms.
+    pub deep: Option<Box<Deep>>,
+}
+
+/// A contraction whose steps are summed in rounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deep {
+    /// It is for more steps than these.
+    pub most_steps: u32,
+    /// The tile of a block.
+    pub tiled: Tiled,
+}
+
+/// A contraction whose steps are divided among blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Long {
+    /// Which sums, and how they are divided.
+    pub parts: Parts,
+    /// The tile of a block.
+    pub tiled: Tiled,
+}
+
+/// One tile of a family.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Its place in the family.
+    pub size: Size,
+    /// The tile.
+    pub tiled: Tiled,
+    /// What a tile takes of a multiprocessor's time beside those of the other members; only
+    /// ratios count.
+    pub cost: u32,
+}
+
+/// A member's place in its family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// Most reuse of what a block loads.
+    Large,
+    /// Half of it.
+    Mid,
+    /// For few outputs.
+    Small,
+}
+
+impl Size {
+    /// The part of the kernel's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Size::Large => "large",
+            Size::Mid => "mid",
+            Size::Small => "small",
+        }
+    }
+}
+
+impl Member {
+    /// What `tiles` of it take of the busiest of `n_sms` multiprocessors.
+    pub fn time(&self, tiles: u64, n_sms: u32) -> u64 {
+        tiles.div_ceil(u64::from(n_sms)).saturating_mul(u64::from(self.cost))
+    }
+}
+
+impl Family {
+    /// A tile that has no alternative.
+    pub fn only(tiled: Tiled) -> Family {
+        let largest = Member { size: Size::Large, tiled, cost: 1 };
+        Family { largest, smaller: Vec::new(), long: None, deep: None }
+    }
+
+    /// The tiles of all versions: in parts, in rounds, and the members'.
+    pub fn tiles(&self) -> impl Iterator<Item = &Tiled> {
+        let long = self.long.iter().map(|long| &long.tiled);
+        let deep = self.deep.iter().map(|deep| &deep.tiled);
+        long.chain(deep).chain(self.members().map(|member| &member.tiled))
+    }
+
+    /// The members, the largest first.
+    pub fn members(&self) -> impl Iterator<Item = &Member> {
+        [&self.largest].into_iter().chain(&self.smaller)
+    }
+
+    /// The member of a size, by its name.
+    pub fn named(&self, size: &str) -> Option<&Member> {
+        self.members().find(|member| member.size.name() == size)
+    }
+}

@@ -1,0 +1,155 @@
+//! The reasons of a tiled launch, in words: what was decided for its family of tiles, and why.
+
+use mage_einsum::index::{ModeId, Program, Statement};
+use mage_einsum::options::Options;
+
+use super::choose_tiled::contiguous_mode;
+use super::{Along, Epilogue, Family, Long, Reason, Resources, Side, Tiled, choose_family};
+use crate::device::{Device, SECTOR_BYTES};
+
+/// A statement with the names of its modes.
+#[derive(Clone, Copy)]
+pub struct Named<'p> {
+    /// The program.
+    pub program: &'p Program,
+    /// One of its statements.
+    pub statement: &'p Statement,
+}
+
+impl<'p> Named<'p> {
+    fn mode(self, mode: ModeId) -> &'p str {
+        &self.program.mode(mode).name
+    }
+}
+
+/// Why the family is as it is, one entry a decision.
+pub fn reasons(
+    named: Named<'_>,
+    family: &Family,
+    options: &Options,
+    device: &Device,
+) -> Vec<Reason> {
+    let tiled = &family.largest.tiled;
+    let mut reasons = tiles(family, options, device);
+    reasons.push(orientation(named, tiled));
+    reasons.extend(channels(named, tiled));
+    reasons.extend(tiled.sides().map(|side| staging(named, tiled, side)));
+    reasons.extend(exchange(named, tiled));
+    reasons.extend(family.long.as_deref().map(long));
+    reasons.extend(registers(family, device));
+    reasons
+}
+
+fn tiles(family: &Family, options: &Options, device: &Device) -> Vec<Reason> {
+    let (choice, asked) = match (&options.tile, family.smaller.as_slice()) {
+        (Some(_), _) => (None, "asked for; "),
+        (None, []) => (None, "no tile was asked for; "),
+        (None, _) => (Some(choose_family::reason(family, device)), ""),
+    };
+    let tile = |tiled: &Tiled| Reason {
+        decision: format!("tile {}x{}x{}", tiled.row.tile, tiled.col.tile, tiled.contracted.tile),
+        because: format!(
+            "{asked}{} threads own {}x{} outputs each; {} stages of {} bytes",
+            tiled.threads.block_threads(),
+            tiled.threads.thread_elems(0),
+            tiled.threads.thread_elems(1),
+            tiled.stages,
+            tiled.stage_bytes(),
+        ),
+    };
+    choice.into_iter().chain(family.members().map(|member| tile(&member.tiled))).collect()
+}
+
+fn orientation(named: Named<'_>, tiled: &Tiled) -> Reason {
+    let name = |mode| named.mode(mode);
+    Reason {
+        decision: format!(
+            "rows are `{}`, columns are `{}`",
+            name(tiled.row.mode),
+            name(tiled.col.mode)
+        ),
+        because: match contiguous_mode(&named.statement.target) {
+            Some(mode) if mode == tiled.col.mode => {
+                format!("`{}` is contiguous in the output, so stores go along columns", name(mode))
+            }
+            Some(mode) => format!("`{}`, contiguous in the output, is neither", name(mode)),
+            None => "no mode is contiguous in the output".to_string(),
+        },
+    }
+}
+
+fn channels(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
+    let mode = tiled.batch.mode?;
+    Some(Reason {
+        decision: format!("{} channels of `{}` a block", tiled.batch.tile, named.mode(mode)),
+        because: format!(
+            "`{}` is contiguous and in every operand: {} of them are a {SECTOR_BYTES}-byte sector",
+            named.mode(mode),
+            u64::from(SECTOR_BYTES) / named.program.operand_dtype().size_bytes()
+        ),
+    })
+}
+
+fn staging(named: Named<'_>, tiled: &Tiled, side: &Side) -> Reason {
+    let factor = named.statement.factors()[side.factor];
+    let tensor = &named.program.tensor(factor.tensor).name;
+    let (walked, how) = match side.staging.along {
+        Along::Side => (Some(side.mode), "copied as it lies"),
+        Along::Contracted => (tiled.contracted.mode, "transposed on the way, rows padded by 4"),
+        Along::Batch => (tiled.batch.mode, "taken apart by channel, rows padded by 4"),
+    };
+    let walked = walked.map_or("nothing", |mode| named.mode(mode));
+    let because = if side.staging.contiguous {
+        format!("`{walked}` is contiguous in `{tensor}`, so the loads of a warp share sectors")
+    } else {
+        format!("no tiled mode is contiguous in `{tensor}`; every load is of one element")
+    };
+    Reason { decision: format!("`{tensor}` is loaded along `{walked}` and {how}"), because }
+}
+
+fn exchange(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
+    let output = named.program.tensor(named.statement.target.tensor);
+    match tiled.epilogue {
+        Epilogue::Direct => None,
+        Epilogue::Exchanged(_) => Some(Reason {
+            decision: "outputs change threads in shared memory before they are stored".to_string(),
+            because: format!(
+                "a thread has one `{}`, which is contiguous in the output: stores of its own \
+                 would use {} of the {SECTOR_BYTES} bytes of a sector",
+                named.mode(tiled.batch.mode?),
+                output.dtype.size_bytes()
+            ),
+        }),
+    }
+}
+
+fn long(Long { parts, tiled }: &Long) -> Reason {
+    Reason {
+        decision: format!("tile {}x{} for {}", tiled.row.tile, tiled.col.tile, parts.words()),
+        because: "one block a tile would leave multiprocessors idle for long".to_string(),
+    }
+}
+
+fn registers(family: &Family, device: &Device) -> Vec<Reason> {
+    let of_member = family.members().map(|member| {
+        let resources = Resources::of(&member.tiled, device);
+        let size = match family.smaller.as_slice() {
+            [] => String::new(),
+            [..] => format!("{} tiles: ", member.size.name()),
+        };
+        Reason {
+            decision: format!(
+                "{size}registers for {} blocks a multiprocessor",
+                member.tiled.min_blocks
+            ),
+            because: format!(
+                "about {} registers a thread and {} bytes of shared memory, bound by {} on the {}",
+                resources.registers,
+                resources.shared_bytes,
+                resources.residency.bound_by,
+                device.name
+            ),
+        }
+    });
+    of_member.collect()
+}
