@@ -62,7 +62,12 @@ type Operand<'t> = (&'t [usize], &'t [f64]);
 
 /// What the kernel gives on operands that are written out.
 fn output(notation: &str, operands: &[Operand<'_>]) -> Vec<f64> {
-    let levels = common::compile(&format!("\"{notation}\""));
+    output_under(notation, "", operands)
+}
+
+/// The same under options.
+fn output_under(notation: &str, options: &str, operands: &[Operand<'_>]) -> Vec<f64> {
+    let levels = common::compile(&format!("\"{notation}\", {options}"));
     let shapes: Vec<Vec<usize>> = operands.iter().map(|(shape, _)| shape.to_vec()).collect();
     let data = operands.iter().map(|(_, data)| data.to_vec()).collect();
     let problem = common::problem_on(&levels, &bound(&levels, &shapes), data);
@@ -111,6 +116,18 @@ fn precision_of_f32() {
 
     let summed = output("i,j->j", &[(&[4], &[3e38; 4]), (&[1], &[1e-10])]);
     assert!(summed[0] == INF || (summed[0] - 1.2e29).abs() < 1e23, "{summed:?}");
+}
+
+/// A sum in f16 would stop at 2048, and its greatest number is 65504.
+#[test]
+fn halves_are_accumulated_in_f32() {
+    let ones: Operand<'_> = (&[4096], &[1.; 4096]);
+    let large: Operand<'_> = (&[2], &[300.; 2]);
+    for options in ["dtype = f16", "dtype = f16, out = f32"] {
+        same(&output_under("i,i->", options, &[ones, ones]), &[4096.]);
+    }
+    same(&output_under("i,i->", "dtype = f16, out = f32", &[large, large]), &[180_000.]);
+    same(&output_under("i,i->", "dtype = f16", &[large, large]), &[INF]);
 }
 
 #[test]
