@@ -233,24 +233,6 @@ fn non_finite_values_stay_local() {
     assert_none(&failures);
 }
 
-/// J8: sums of f16 are accumulated in f32, rounded once to f16 or kept.
-#[test]
-fn halves_are_summed_in_single_precision() {
-    let mut failures = Vec::new();
-    let mut sum = |options: &str, operands: Vec<Vec<f64>>| {
-        let levels = common::compile(&format!("\"i,i->\", dtype = f16, {options}"));
-        let extents = common::extents(&format!("i={}", operands[0].len()));
-        let problem = common::problem_on(&levels, &extents, operands);
-        check("J8", &levels, &problem, Agreement::Equal, &mut failures);
-        problem.evaluation.rounded().sum()
-    };
-    let large = || vec![vec![300.0, 300.0]; 2];
-    assert_eq!(sum("", vec![vec![1.0; 4096]; 2]), 4096.0);
-    assert_eq!(sum("out = f32", large()), 180_000.0);
-    assert_eq!(sum("", large()), f64::INFINITY);
-    assert_none(&failures);
-}
-
 /// C7: a diagonal into an output that the caller holds, fresh and added to.
 #[test]
 fn a_diagonal_into_the_callers_output() {
