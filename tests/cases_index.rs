@@ -17,7 +17,7 @@ const TABLE: (&str, &str) = (
 );
 
 /// Ids, and the test that covers them.
-const TESTS: [(&str, &str, &str); 46] = [
+const TESTS: [(&str, &str, &str); 47] = [
     ("A1 A2 A4 A5 A6 A7 A8", "mage-einsum/tests/notation.rs", "legal_texts_and_their_statements"),
     ("A3", "mage-einsum/tests/notation.rs", "an_ellipsis_is_tokenised_and_then_refused"),
     (
