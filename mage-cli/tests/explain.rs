@@ -49,7 +49,7 @@ fn a_sequence_shows_its_steps_and_its_workspace() {
     let run = mage(&chain);
     assert_eq!((run.status, run.err.as_str()), (0, ""));
     for words in [
-        "round_up(i * k, 4) = 628 elements, 2512 bytes",
+        "628 elements, 2512 bytes (2.45 KiB): round_up(i * k, 4) elements",
         "Step 0: t0[i,k] = sum(j) A[i,j] * B[j,k]",
         "Step 1: out[i,l] = sum(k) t0[i,k] * C[k,l]",
         "in `A` and in `t0`",

@@ -92,14 +92,22 @@ fn checked(levels: &Levels, extents: &Extents, asked: &CheckArgs) -> Result<Run,
         }
     }
     let labels = levels.module.labels.iter().map(|label| label.name.clone());
+    let workspace_elems = emulate::workspace_elems(&levels.module, &by_label).unwrap_or(u64::MAX);
     Ok(Run {
-        workspace_elems: emulate::workspace_elems(&levels.module, &by_label).unwrap_or(u64::MAX),
+        workspace_elems,
+        workspace_bytes: u128::from(workspace_elems) * u128::from(elem_bytes(&levels.module)),
         idle_variants: idle_variants(&levels.module, &trials),
         extents: labels.zip(by_label).collect(),
         shape,
         n_terms,
         trials,
     })
+}
+
+/// Bytes of an element of the workspace; 0 where there is none.
+fn elem_bytes(module: &Module) -> u64 {
+    let workspace = module.workspace.as_ref();
+    workspace.map_or(0, |workspace| module.buffers[workspace.buffer.0].dtype.size_bytes())
 }
 
 /// The kernels that no trial launched, by what their names add to the module's.

@@ -35,6 +35,8 @@ pub struct Run {
     pub trials: Vec<Trial>,
     /// Elements of the workspace; 0 where there are no temporaries.
     pub workspace_elems: u64,
+    /// Their bytes.
+    pub workspace_bytes: u128,
     /// Variants of the kernels that were not selected.
     pub idle_variants: Vec<String>,
 }

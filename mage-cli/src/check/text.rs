@@ -37,7 +37,7 @@ fn run(run: &Run) -> String {
         counted(run.n_terms, "term")
     );
     if run.workspace_elems > 0 {
-        let bytes = table::bytes(4 * u128::from(run.workspace_elems));
+        let bytes = table::bytes(run.workspace_bytes);
         let _ = writeln!(text, "workspace: {}, {bytes}", counted(run.workspace_elems, "element"));
     }
     let head = [
@@ -199,6 +199,7 @@ mod tests {
                 n_terms: 1,
                 trials: vec![trial],
                 workspace_elems: 0,
+                workspace_bytes: 0,
                 idle_variants: Vec::new(),
             }],
         }

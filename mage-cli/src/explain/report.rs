@@ -53,8 +53,12 @@ pub struct WorkspaceReport {
     pub formula: String,
     /// Its elements; none where extents are open or the number is too large.
     pub elems: Option<u64>,
-    /// Each temporary's name and, as an expression, its first element.
+    /// Each temporary's name and, as an expression, its first element; partial sums come after.
     pub temps: Vec<(String, String)>,
+    /// The same in words.
+    pub words: String,
+    /// Bytes of an element.
+    pub elem_bytes: u64,
 }
 
 /// One launch.
@@ -123,6 +127,8 @@ fn workspace(module: &Module, by_label: Option<&[(String, u64)]>) -> Option<Work
         let extents: Vec<u64> = pairs.iter().map(|(_, extent)| *extent).collect();
         emulate::workspace_elems(module, &extents)
     });
+    let temporaries =
+        workspace.regions.iter().filter(|region| module.buffers[region.temp.0].parts.is_none());
     let temp = |region: &Region| {
         let name = module.buffers[region.temp.0].name.clone();
         (name, kernel::host_expr(module, &region.first))
@@ -130,7 +136,9 @@ fn workspace(module: &Module, by_label: Option<&[(String, u64)]>) -> Option<Work
     Some(WorkspaceReport {
         formula: kernel::host_expr(module, &workspace.elems),
         elems,
-        temps: workspace.regions.iter().map(temp).collect(),
+        temps: temporaries.map(temp).collect(),
+        words: kernel::workspace_extent(module, workspace).replace('`', ""),
+        elem_bytes: module.buffers[workspace.buffer.0].dtype.size_bytes(),
     })
 }
 

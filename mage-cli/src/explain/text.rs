@@ -62,10 +62,10 @@ fn workspace(workspace: &WorkspaceReport) -> String {
     let mut rows: Vec<Vec<String>> = rows.collect();
     let elems = match workspace.elems {
         Some(elems) => {
-            let bytes = table::bytes(4 * u128::from(elems));
-            format!("{} = {}, {bytes}", workspace.formula, table::counted(elems, "element"))
+            let bytes = table::bytes(u128::from(workspace.elem_bytes) * u128::from(elems));
+            format!("{}, {bytes}: {}", table::counted(elems, "element"), workspace.words)
         }
-        None => format!("{} elements", workspace.formula),
+        None => workspace.words.clone(),
     };
     rows.push(vec!["in all".to_string(), elems]);
     table::columns(&rows)

@@ -65,16 +65,17 @@ fn extents(module: &Module) -> String {
 
 fn workspace(module: &Module) -> Option<String> {
     let workspace = module.workspace.as_ref()?;
-    let elems = kernel::host_expr(module, &workspace.elems);
-    let temps: Vec<String> = workspace
-        .regions
-        .iter()
+    let extent = kernel::workspace_extent(module, workspace);
+    let temporaries =
+        workspace.regions.iter().filter(|region| module.buffers[region.temp.0].parts.is_none());
+    let temps: Vec<String> = temporaries
         .map(|region| {
             let name = &module.buffers[region.temp.0].name;
             format!("`{name}` from `{}`", kernel::host_expr(module, &region.first))
         })
         .collect();
-    Some(format!("Workspace: `{elems}` elements; {}.", temps.join(", ")))
+    let places = if temps.is_empty() { String::new() } else { format!("; {}", temps.join(", ")) };
+    Some(format!("Workspace: {extent}{places}."))
 }
 
 fn given(label: &Label) -> Option<String> {

@@ -20,7 +20,7 @@ pub use module::{
     Buffer, BufferId, BufferUse, Kernel, Label, Module, Param, ParamValue, Provenance,
     REGION_ELEMS, RegArray, RegId, Region, SharedArray, SharedId, Var, Workspace,
 };
-pub use print::{host_expr, print};
+pub use print::{host_expr, print, workspace_extent};
 pub use stmt::{Place, Reg, Space, Stmt, Value, Width};
 pub use verify::verify;
 pub use wording::{Piece, code, wording};

@@ -8,7 +8,7 @@ mod stmt;
 use mage_einsum::index::{Extent, Layout};
 
 use super::walk::{self, Constant};
-use super::{BufferId, BufferUse, HostExpr, Kernel, Module};
+use super::{BufferId, BufferUse, HostExpr, Kernel, Module, Workspace};
 
 /// The whole module.
 pub fn print(module: &Module) -> String {
@@ -37,6 +37,28 @@ pub fn print(module: &Module) -> String {
 /// A host value, as in `round_up(i * k, 4)`.
 pub fn host_expr(module: &Module, value: &HostExpr) -> String {
     host::in_full(module, value)
+}
+
+/// How many elements a workspace has, in words. The length of partial sums is told by the number of
+/// parts, which the host's steps name, because that number spelled out would hide what it is.
+pub fn workspace_extent(module: &Module, workspace: &Workspace) -> String {
+    let in_parts = workspace.regions.iter().filter_map(|region| {
+        let buffer = &module.buffers[region.temp.0];
+        buffer.parts.as_ref()?;
+        let labels = buffer.dims.iter().map(|label| module.labels[*label].name.as_str());
+        let factors: Vec<&str> = ["n_parts"].into_iter().chain(labels).collect();
+        Some(format!("`{}`", factors.join(" * ")))
+    });
+    let in_parts: Vec<String> = in_parts.collect();
+    let least = host_expr(module, &workspace.least_elems);
+    match (workspace.is_required(), in_parts.is_empty()) {
+        (_, true) => format!("`{least}` elements"),
+        (false, false) => format!("{} elements where a sum is in parts", in_parts.join(" and ")),
+        (true, false) => format!(
+            "`{least}` elements, and {} more where a sum is in parts",
+            in_parts.join(" and ")
+        ),
+    }
 }
 
 fn buffer(module: &Module, id: BufferId) -> String {

@@ -25,12 +25,13 @@ pub const MATRIX_TILES: [Candidate; 3] = [
     Candidate { size: Size::Small, sides: [64, 64], cost: 28 },
 ];
 
-/// Tiles of eight channels, each of which has its own threads. Source of the costs: the same
-/// record, sums of 256 terms. Large: `triangle_outgoing_64` at 256^3 and 128 channels, two tiles a
-/// multiprocessor in 257.1 us. Small: `triangle_outgoing` at the same, eight in 266.6.
+/// Tiles of eight channels, each of which has its own threads. Source of the costs:
+/// evidence/2026-11-30-h200-families, sums of 256 terms. Large: `triangle_outgoing_64` at 256^3 and
+/// 128 channels, two tiles a multiprocessor in 148.1 us. Small: `triangle_outgoing` at the same,
+/// eight in 189.1.
 pub const CHANNEL_TILES: [Candidate; 2] = [
-    Candidate { size: Size::Large, sides: [64, 64], cost: 129 },
-    Candidate { size: Size::Small, sides: [32, 32], cost: 33 },
+    Candidate { size: Size::Large, sides: [64, 64], cost: 74 },
+    Candidate { size: Size::Small, sides: [32, 32], cost: 24 },
 ];
 
 /// The family of some tiles: each shape once, and one alone where the number of tiles is known.
