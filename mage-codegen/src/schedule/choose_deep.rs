@@ -29,9 +29,11 @@ pub fn choose_deep(groups: &Groups<'_>, plain: &Tiled, device: &Device) -> Optio
         let capability = &device.capability;
         let limit = capability.sm_registers / threads.next_multiple_of(WARP_THREADS);
         if registers <= limit.min(capability.thread_registers) {
-            // Lanes that are no warps need more registers than the estimate says.
+            // Lanes that are no warps need more registers than the estimate says, and a second set
+            // of accumulators a few more than twice: one block fewer leaves them room.
             let ragged = tiled.threads.warp_lanes() != WARP_THREADS;
-            tiled.min_blocks = if ragged { 1 } else { residency.blocks.max(1) };
+            let roomy = residency.blocks.saturating_sub(1).max(1);
+            tiled.min_blocks = if ragged { 1 } else { roomy };
             return Some(tiled);
         }
         let larger = if sides[0] > sides[1] { 0 } else { 1 };

@@ -28,7 +28,9 @@ pub fn choose_long(groups: &Groups<'_>, options: &Options, device: &Device) -> O
     if options.tile.is_some() || groups.batch.is_some() {
         return None;
     }
-    let tiled = groups.squares(SIDE, device)?;
+    let mut tiled = groups.squares(SIDE, device)?;
+    // No more are wanted, and fewer leave each thread more registers.
+    tiled.min_blocks = tiled.min_blocks.min(SM_BLOCKS);
     let steps = |n_terms: u32| (n_terms / tiled.contracted.tile).max(1);
     let parts = Parts {
         unit: Unit::Steps,
