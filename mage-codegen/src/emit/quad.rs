@@ -1,6 +1,6 @@
-//! Four elements in one access, of sixteen bytes or, where they are halves, of eight. The spelling is what cuda-oxide 29396b7f needs: a 16-byte struct
-//! is read lane by lane, a `u128` in one piece (256 `ld.shared.b32` against 64
-//! `ld.shared.v2.b64` in one kernel).
+//! Four elements in one access, of sixteen bytes or, where they are halves, of eight. The spelling
+//! is what cuda-oxide 29396b7f needs: a 16-byte struct is read lane by lane, a `u128` in one piece
+//! (256 `ld.shared.b32` against 64 `ld.shared.v2.b64` in one kernel).
 
 use mage_einsum::dtype::Dtype;
 use proc_macro2::TokenStream;
