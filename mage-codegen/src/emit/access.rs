@@ -20,7 +20,7 @@ pub fn load(
     when: Option<&Pred>,
 ) -> TokenStream {
     let address = address(scope, from);
-    let dtype = dtype(scope, from);
+    let dtype = scope.module.dtype(scope.kernel, from.space);
     let when = when.map(|when| expr::pred(scope, when));
     match (width, when) {
         (Width::One, None) => {
@@ -58,7 +58,7 @@ pub fn load(
 /// Writes registers to consecutive elements.
 pub fn store(scope: &Scope<'_>, to: &Place, from: &[Reg], width: Width) -> TokenStream {
     let address = address(scope, to);
-    let dtype = dtype(scope, to);
+    let dtype = scope.module.dtype(scope.kernel, to.space);
     let values = from.iter().map(|reg| expr::register(scope, reg));
     match (width, from) {
         (Width::Four, [first, rest @ ..]) if follow(first, rest) => {
@@ -101,14 +101,6 @@ fn follow(first: &Reg, rest: &[Reg]) -> bool {
 /// The register so many elements after `reg`.
 fn after(reg: &Reg, elems: u32) -> Reg {
     Reg { array: reg.array, at: reg.at.clone().plus(Expr::u32(elems)) }
-}
-
-/// The type of the memory at a place.
-pub fn dtype(scope: &Scope<'_>, place: &Place) -> Dtype {
-    match place.space {
-        Space::Global(buffer) => scope.module.buffers[buffer.0].dtype,
-        Space::Shared(array) => scope.kernel.shared[array.0].dtype,
-    }
 }
 
 /// Whether memory holds bits that a register does not.

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 
 use super::scope::Scope;
 use super::wrap::wrap;
-use super::{access, expr, half, oxide, quad, stmt};
+use super::{expr, half, oxide, quad, stmt};
 use crate::kernel::walk::{self, Constant, Direction};
 use crate::kernel::{BinOp, Expr, Kernel, Module, Stmt, Width};
 
@@ -58,25 +58,10 @@ fn half_type(module: &Module) -> TokenStream {
 /// Whether some access moves so many elements of a type that way.
 fn is_moved(module: &Module, direction: Direction, width: Width, dtype: Dtype) -> bool {
     module.kernels.iter().any(|kernel| {
-        let scope = Scope::new(module, kernel);
-        let moved = |stmt: &Stmt| match stmt {
-            Stmt::Load { from, width, .. } => {
-                Some((Direction::Load, *width, access::dtype(&scope, from)))
-            }
-            Stmt::Store { to, width, .. } => {
-                Some((Direction::Store, *width, access::dtype(&scope, to)))
-            }
-            Stmt::Let { .. }
-            | Stmt::Assign { .. }
-            | Stmt::Fill { .. }
-            | Stmt::For { .. }
-            | Stmt::If { .. }
-            | Stmt::Barrier
-            | Stmt::ShuffleXor { .. }
-            | Stmt::Compute { .. } => None,
-        };
-        let all = walk::statements(&kernel.body);
-        all.into_iter().filter_map(moved).any(|found| found == (direction, width, dtype))
+        walk::accesses(kernel).into_iter().any(|access| {
+            let moved = module.dtype(kernel, access.space);
+            (access.direction, access.width, moved) == (direction, width, dtype)
+        })
     })
 }
 

@@ -3,7 +3,7 @@
 use mage_einsum::dtype::Dtype;
 use mage_einsum::index::{Extent, Layout};
 
-use super::{Expr, HostExpr, HostStep, Stmt, Ty, VarId};
+use super::{Expr, HostExpr, HostStep, Space, Stmt, Ty, VarId};
 
 /// Position in [`Module::buffers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -231,6 +231,14 @@ impl BufferUse {
 }
 
 impl Module {
+    /// The type of the elements in a memory that one of the module's kernels names.
+    pub fn dtype(&self, kernel: &Kernel, space: Space) -> Dtype {
+        match space {
+            Space::Global(buffer) => self.buffers[buffer.0].dtype,
+            Space::Shared(array) => kernel.shared[array.0].dtype,
+        }
+    }
+
     /// The buffers that the caller gives, in the order of `launch`: inputs, workspace, output.
     pub fn given(&self) -> impl Iterator<Item = (BufferId, &Buffer)> {
         let of = |usage: BufferUse| {

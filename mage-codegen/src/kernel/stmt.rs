@@ -128,9 +128,9 @@ pub enum Space {
 /// Elements in one access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// One element, 4 bytes.
+    /// One element.
     One,
-    /// Four elements, 16 bytes, 16-byte aligned.
+    /// Four elements, 16 bytes or 8 where they are halves, aligned to as many.
     Four,
 }
 

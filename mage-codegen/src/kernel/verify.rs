@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::walk;
 use super::{
     Buffer, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module,
-    ParamValue, Ty, Workspace,
+    ParamValue, Space, Ty, Workspace,
 };
 use mage_einsum::index::Layout;
 
@@ -99,12 +99,12 @@ fn verify_kernel(module: &Module, kernel: &Kernel) -> Result<(), String> {
         }
     }
     let directions = walk::buffers(kernel);
-    let is_other = |(id, way): &(BufferId, walk::Direction)| {
+    for access in walk::accesses(kernel) {
+        let Space::Global(id) = access.space else { continue };
         let is_updated = module.buffers.get(id.0).is_some_and(|b| b.usage == BufferUse::Update);
-        directions.get(id) != Some(way) && !is_updated
-    };
-    if let Some((id, _)) = walk::accesses(kernel).into_iter().find(is_other) {
-        return Err(format!("{id:?} is both read and written"));
+        if directions.get(&id) != Some(&access.direction) && !is_updated {
+            return Err(format!("{id:?} is both read and written"));
+        }
     }
     body::verify(module, kernel)
 }

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{BufferId, Expr, Kernel, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value, VarId};
+use super::{
+    BufferId, Expr, Kernel, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value, VarId, Width,
+};
 
 /// A named number of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,26 +27,39 @@ pub enum Direction {
     Store,
 }
 
+/// What a load or a store does, apart from where in its array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// The memory and the array in it.
+    pub space: Space,
+    /// Which way.
+    pub direction: Direction,
+    /// How many elements at once.
+    pub width: Width,
+}
+
 /// The buffers that a kernel touches, each in the one direction that `verify` allows it; one that
 /// is added to is stored to.
 pub fn buffers(kernel: &Kernel) -> BTreeMap<BufferId, Direction> {
     let mut found = BTreeMap::new();
-    for (buffer, direction) in accesses(kernel) {
-        let known = found.entry(buffer).or_insert(direction);
-        *known = direction.max(*known);
+    for Access { space, direction, .. } in accesses(kernel) {
+        if let Space::Global(buffer) = space {
+            let known = found.entry(buffer).or_insert(direction);
+            *known = direction.max(*known);
+        }
     }
     found
 }
 
-/// Every access of a kernel to a buffer.
-pub fn accesses(kernel: &Kernel) -> Vec<(BufferId, Direction)> {
-    let global = |place: &Place, direction: Direction| match place.space {
-        Space::Global(buffer) => Some((buffer, direction)),
-        Space::Shared(_) => None,
-    };
+/// Every access of a kernel to memory.
+pub fn accesses(kernel: &Kernel) -> Vec<Access> {
     let access = |stmt: &Stmt| match stmt {
-        Stmt::Load { from, .. } => global(from, Direction::Load),
-        Stmt::Store { to, .. } => global(to, Direction::Store),
+        Stmt::Load { from, width, .. } => {
+            Some(Access { space: from.space, direction: Direction::Load, width: *width })
+        }
+        Stmt::Store { to, width, .. } => {
+            Some(Access { space: to.space, direction: Direction::Store, width: *width })
+        }
         Stmt::Let { .. }
         | Stmt::Assign { .. }
         | Stmt::Fill { .. }

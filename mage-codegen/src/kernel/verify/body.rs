@@ -163,10 +163,7 @@ impl Walk<'_> {
     /// A register holds what memory of the place's type does, and no access has more than the 16
     /// bytes that a thread moves at once.
     fn carried(&self, reg: &Reg, place: &Place, width: Width) -> Result<(), String> {
-        let dtype = match place.space {
-            Space::Global(buffer) => self.module.buffers[buffer.0].dtype,
-            Space::Shared(array) => self.kernel.shared[array.0].dtype,
-        };
+        let dtype = self.module.dtype(self.kernel, place.space);
         let array = &self.kernel.registers[reg.array.0];
         if array.dtype != dtype.accumulator() {
             return Err(format!("`{}` of {} meets memory of {dtype}", array.name, array.dtype));
