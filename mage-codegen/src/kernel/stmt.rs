@@ -97,6 +97,19 @@ pub enum Stmt {
     },
 }
 
+impl Stmt {
+    /// A loop from `begin` to below `end`.
+    pub fn serial(var: VarId, [begin, end]: [Expr; 2], step: u32, body: Vec<Stmt>) -> Stmt {
+        Stmt::For { var, begin, end, step, unroll: false, body }
+    }
+
+    /// An unrolled loop from 0 to below `turns`.
+    pub fn unrolled(var: VarId, turns: u32, body: Vec<Stmt>) -> Stmt {
+        let (begin, end) = (Expr::u32(0), Expr::u32(turns));
+        Stmt::For { var, begin, end, step: 1, unroll: true, body }
+    }
+}
+
 /// One register of an array; `at` is made of literals and unrolled loop variables (32 bits).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reg {
@@ -135,6 +148,11 @@ pub enum Width {
 }
 
 impl Width {
+    /// The width of an access of 1 or 4 elements.
+    pub fn of(elems: u32) -> Width {
+        if elems == 4 { Width::Four } else { Width::One }
+    }
+
     /// The number of elements.
     pub fn elems(self) -> u32 {
         match self {

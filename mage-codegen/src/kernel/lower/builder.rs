@@ -188,14 +188,7 @@ impl<'p> Builder<'p> {
         let var = self.var(name, Ty::U32, false);
         let mut inner = Vec::new();
         fill(self, &mut inner, Expr::Var(var));
-        body.push(Stmt::For {
-            var,
-            begin: Expr::u32(0),
-            end: Expr::u32(turns),
-            step: 1,
-            unroll: true,
-            body: inner,
-        });
+        body.push(Stmt::unrolled(var, turns, inner));
     }
 
     /// The type of coordinates.

@@ -3,8 +3,8 @@
 use mage_einsum::index::{Access, ModeId};
 
 use super::builder::{Builder, Write, all, reg};
+use super::coordinates;
 use super::part::Part;
-use super::stage::position_in;
 use crate::kernel::{Expr, Pred, RegId, Stmt, Width};
 use crate::schedule::{Tail, ThreadMap, Tiled, Variant};
 
@@ -99,14 +99,14 @@ pub fn store(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, store: &Store<'_>)
     let row_stem = builder.names.mode(store.tiled.row.mode).to_string();
     let channel = store.tiled.batch.mode.map(|mode| {
         let stem = builder.names.mode(mode).to_string();
-        let at = position_in(store.origins, mode).plus(store.owned.channel.clone());
+        let at = coordinates::of(builder, store.origins, mode).plus(store.owned.channel.clone());
         (mode, builder.bind(body, &format!("{stem}_out"), at))
     });
     builder.unrolled(body, &format!("{row_stem}_quad"), map.quads[0], |builder, body, quad| {
         let name = format!("{row_stem}_elem");
         builder.unrolled(body, &name, map.quad_elems[0], |builder, body, elem| {
             let register = quad.clone().times(Expr::u32(map.quad_elems[0])).plus(elem.clone());
-            let row = position_in(store.origins, store.tiled.row.mode)
+            let row = coordinates::of(builder, store.origins, store.tiled.row.mode)
                 .plus(store.owned.sides[0].clone())
                 .plus(quad.times(Expr::u32(map.quad_stride(0))))
                 .plus(elem);
@@ -148,12 +148,12 @@ fn store_row(
     let stem = builder.names.mode(col_mode).to_string();
     let cols = map.thread_elems(1);
     let elems = store.variant.store_elems;
-    let width = if elems == 4 { Width::Four } else { Width::One };
+    let width = Width::of(elems);
     builder.unrolled(body, &format!("{stem}_quad"), map.quads[1], |builder, body, quad| {
         let turns = map.quad_elems[1] / elems;
         builder.unrolled(body, &format!("{stem}_elem"), turns, |builder, body, elem| {
             let first = quad.clone().times(Expr::u32(map.quad_elems[1])).plus(elem.clone());
-            let col = position_in(store.origins, col_mode)
+            let col = coordinates::of(builder, store.origins, col_mode)
                 .plus(store.owned.sides[1].clone())
                 .plus(quad.times(Expr::u32(map.quad_stride(1))))
                 .plus(elem);
@@ -162,7 +162,7 @@ fn store_row(
             at.retain(|(mode, _)| *mode != col_mode && fixed.iter().all(|(id, _)| id != mode));
             at.extend(fixed.iter().cloned());
             at.push((col_mode, col.clone()));
-            let offset = builder.offset(store.target, |mode| position_in(&at, mode));
+            let offset = builder.offset(store.target, |mode| coordinates::of(builder, &at, mode));
             let row_start = register.times(Expr::u32(cols)).plus(first);
             let from = (0..elems)
                 .map(|next| reg(store.acc, row_start.clone().plus(Expr::u32(next))))

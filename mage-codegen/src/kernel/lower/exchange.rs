@@ -4,8 +4,8 @@
 use mage_einsum::index::ModeId;
 
 use super::builder::{Builder, Write, all, reg};
+use super::coordinates;
 use super::epilogue::Store;
-use super::stage::position_in;
 use crate::kernel::{Expr, Place, RegId, SharedId, Space, Stmt, Width};
 use crate::schedule::{Exchange, Tail, Tiled};
 
@@ -100,7 +100,7 @@ impl Exchanged<'_> {
                 body.push(Stmt::Store {
                     to: Place { space: Space::Shared(self.tiles), offset },
                     from,
-                    width: if elems == 4 { Width::Four } else { Width::One },
+                    width: Width::of(elems),
                     when: None,
                 });
             });
@@ -160,14 +160,18 @@ impl Exchanged<'_> {
                 tiled.batch.mode.map(|mode| (mode, self.channel.clone(), tiled.batch.tail));
             for (mode, part, tail) in parts.into_iter().chain(channel) {
                 let name = format!("{}_out", builder.names.mode(mode));
-                let value = builder.bind(body, &name, position_in(store.origins, mode).plus(part));
+                let value = builder.bind(
+                    body,
+                    &name,
+                    coordinates::of(builder, store.origins, mode).plus(part),
+                );
                 if tail == Tail::Predicated {
                     preds.push(value.clone().less(builder.extent(mode)));
                 }
                 at.retain(|(id, _): &(ModeId, Expr)| *id != mode);
                 at.push((mode, value));
             }
-            let offset = builder.offset(store.target, |mode| position_in(&at, mode));
+            let offset = builder.offset(store.target, |mode| coordinates::of(builder, &at, mode));
             let from = vec![reg(self.moved, pass)];
             let write = Write { offset, from, width: Width::One, when: all(preds) };
             builder.write(body, store.target, write);
@@ -179,17 +183,13 @@ impl Exchanged<'_> {
         let threads = self.tiled().threads.channel_threads();
         let cols = self.tiled().col.tile;
         let (place, pass) = (self.place.clone(), pass.clone());
+        if threads == cols {
+            return [pass, place];
+        }
         if threads.is_multiple_of(cols) {
             let rows = pass.times(Expr::u32(threads / cols));
             let cols = Expr::u32(cols);
-            let col = if threads == self.tiled().col.tile {
-                place.clone()
-            } else {
-                place.clone().modulo(cols.clone())
-            };
-            let row =
-                if threads == self.tiled().col.tile { rows } else { place.over(cols).plus(rows) };
-            return [row, col];
+            return [place.clone().over(cols.clone()).plus(rows), place.modulo(cols)];
         }
         if cols.is_multiple_of(threads) {
             let turns = Expr::u32(cols / threads);

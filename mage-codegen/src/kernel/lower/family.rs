@@ -35,7 +35,7 @@ pub fn lower(
 
 /// The parts of a contraction.
 pub fn parts(schedule: &Schedule, long: &Long, names: &Names) -> parts::Parts {
-    let n_blocks = grid::blocks(schedule, &grid::digits(&long.tiled, names), names);
+    let n_blocks = grid::blocks(schedule, &grid::digits(&long.tiled), names);
     parts::Parts::new(&long.parts, n_steps(schedule, &long.tiled, names), n_blocks)
 }
 
@@ -78,7 +78,7 @@ impl Host<'_> {
     }
 
     fn blocks(&self, tiled: &Tiled) -> HostExpr {
-        grid::blocks(self.schedule, &grid::digits(tiled, self.names), self.names)
+        grid::blocks(self.schedule, &grid::digits(tiled), self.names)
     }
 
     /// `Member::time` on the host.

@@ -8,35 +8,37 @@ use super::names::Names;
 use crate::kernel::{Expr, HostExpr, Stmt};
 use crate::schedule::{Schedule, Tiled};
 
-/// One digit of the block's index: a mode, and the elements of it that a block owns.
+/// One digit of the block's index: a mode, and what of it a block owns.
 pub struct Digit {
     /// The mode.
     pub mode: ModeId,
-    /// Its tile; 1 for a mode that is walked one by one.
-    pub tile: u32,
-    /// The name of the tile's constant; `None` for a mode that is walked one by one.
-    pub tile_name: Option<String>,
+    /// Elements of its tile; `None` for a mode that is walked one by one.
+    pub tile: Option<u32>,
 }
 
 impl Digit {
     /// A mode of which a block owns a tile.
-    pub fn tiled(names: &Names, mode: ModeId, tile: u32) -> Digit {
-        Digit { mode, tile, tile_name: Some(tile_name(names, mode)) }
+    pub fn tiled(mode: ModeId, tile: u32) -> Digit {
+        Digit { mode, tile: Some(tile) }
     }
 
     /// A mode that is walked one by one.
     pub fn single(mode: ModeId) -> Digit {
-        Digit { mode, tile: 1, tile_name: None }
+        Digit { mode, tile: None }
+    }
+
+    /// Elements of the mode that a block owns.
+    fn elems(&self) -> u32 {
+        self.tile.unwrap_or(1)
     }
 }
 
 /// The digits of a tiled launch, fastest first: neighbouring blocks share the row factor's tile.
-pub fn digits(tiled: &Tiled, names: &Names) -> Vec<Digit> {
-    let tile_of = |mode: ModeId, tile: u32| Digit::tiled(names, mode, tile);
-    let mut digits =
-        vec![tile_of(tiled.col.mode, tiled.col.tile), tile_of(tiled.row.mode, tiled.row.tile)];
-    digits.extend(tiled.batch.mode.map(|mode| tile_of(mode, tiled.batch.tile)));
-    for outer in [&tiled.col.outer, &tiled.row.outer, &tiled.batch.outer] {
+pub fn digits(tiled: &Tiled) -> Vec<Digit> {
+    let (row, col, batch) = (&tiled.row, &tiled.col, &tiled.batch);
+    let mut digits = vec![Digit::tiled(col.mode, col.tile), Digit::tiled(row.mode, row.tile)];
+    digits.extend(batch.mode.map(|mode| Digit::tiled(mode, batch.tile)));
+    for outer in [&col.outer, &row.outer, &batch.outer] {
         digits.extend(outer.iter().rev().map(|mode| Digit::single(*mode)));
     }
     digits
@@ -51,7 +53,7 @@ pub fn tile_name(names: &Names, mode: ModeId) -> String {
 pub fn blocks(schedule: &Schedule, digits: &[Digit], names: &Names) -> HostExpr {
     let counts = digits.iter().map(|digit| {
         let extent = host_extent(&schedule.program, names, digit.mode);
-        extent.ceil_div(u64::from(digit.tile))
+        extent.ceil_div(u64::from(digit.elems()))
     });
     HostExpr::product(counts)
 }
@@ -70,14 +72,20 @@ pub fn bind(
     for (position, digit) in digits.iter().enumerate() {
         let stem = builder.names.mode(digit.mode).to_string();
         let last = position + 1 == digits.len();
-        let count = if last { None } else { Some(count(builder, body, digit, &stem)) };
+        let count = (!last).then(|| {
+            let count = tiles(builder, digit.mode, digit.elems());
+            builder.bind(body, &format!("{stem}_tiles"), count)
+        });
         let here = match &count {
             None => rest.clone(),
             Some(count) => rest.clone().modulo(count.clone()),
         };
-        let (name, origin) = match &digit.tile_name {
+        let (name, origin) = match digit.tile {
             None => (format!("{stem}_at"), here),
-            Some(tile) => (format!("{stem}_tile"), here.times(builder.named(tile, digit.tile))),
+            Some(tile) => {
+                let tile = builder.named(&tile_name(builder.names, digit.mode), tile);
+                (format!("{stem}_tile"), here.times(tile))
+            }
         };
         origins.push((digit.mode, builder.bind(body, &name, origin)));
         if let Some(count) = count {
@@ -87,25 +95,16 @@ pub fn bind(
     origins
 }
 
-fn count(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, digit: &Digit, stem: &str) -> Expr {
-    let extent = builder.extent(digit.mode);
-    let Some(name) = &digit.tile_name else {
-        return extent;
-    };
-    let count = match extent.as_const() {
-        Some(fixed) => {
-            builder.number(u32::try_from(fixed).unwrap_or(u32::MAX).div_ceil(digit.tile))
+/// How many tiles of a mode there are; 32 bits hold the sum on the way because such extents stop at
+/// 2^31.
+pub fn tiles(builder: &Builder<'_>, mode: ModeId, tile: u32) -> Expr {
+    let extent = builder.extent(mode);
+    match extent.as_const() {
+        Some(fixed) => builder.number(u32::try_from(fixed).unwrap_or(u32::MAX).div_ceil(tile)),
+        None if tile == 1 => extent,
+        None => {
+            let tile = builder.named(&tile_name(builder.names, mode), tile);
+            extent.plus(tile.clone().minus(builder.number(1))).over(tile)
         }
-        None => ceil_div(builder, extent, name, digit.tile),
-    };
-    builder.bind(body, &format!("{stem}_tiles"), count)
-}
-
-/// `extent / tile`, rounded up; 32 bits hold the sum because their extents stop at 2^31.
-pub fn ceil_div(builder: &Builder<'_>, extent: Expr, tile_name: &str, tile: u32) -> Expr {
-    if tile == 1 {
-        return extent;
     }
-    let tile = builder.named(tile_name, tile);
-    extent.plus(tile.clone().minus(builder.number(1))).over(tile)
 }

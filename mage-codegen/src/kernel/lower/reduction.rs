@@ -17,9 +17,7 @@ use super::parts::Parts;
 use super::term::{self, Factor, Point};
 use super::total::{self, Partial};
 use super::wide;
-use crate::kernel::{
-    Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, RegId, Stmt, Ty, VarId,
-};
+use crate::kernel::{Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, RegId, Stmt, Ty};
 use crate::schedule::{Lanes, Launch, Range, Reduction, Schedule, Split, VariantKind};
 
 /// Most terms of an output element: what threads step to beyond the last term fits 64 bits.
@@ -100,7 +98,7 @@ fn blocks(schedule: &Schedule, reduction: &Reduction, split: &Split, names: &Nam
         Lanes::Terms => {
             product(schedule, names, &reduction.outer).ceil_div(u64::from(split.block_outputs))
         }
-        Lanes::Outputs => grid::blocks(schedule, &digits(reduction, split, names), names),
+        Lanes::Outputs => grid::blocks(schedule, &digits(reduction, split), names),
     }
 }
 
@@ -164,8 +162,8 @@ fn stores_wide(reduction: &Reduction, target: &Access) -> bool {
 }
 
 /// The grid of lanes that walk outputs: tiles of theirs, and the other modes one by one.
-fn digits(reduction: &Reduction, split: &Split, names: &Names) -> Vec<Digit> {
-    let mut digits = vec![Digit::tiled(names, reduction.lane_mode, split.block_outputs)];
+fn digits(reduction: &Reduction, split: &Split) -> Vec<Digit> {
+    let mut digits = vec![Digit::tiled(reduction.lane_mode, split.block_outputs)];
     digits.extend(reduction.outer.iter().rev().map(|mode| Digit::single(*mode)));
     digits
 }
@@ -288,18 +286,12 @@ impl<'p> Sum<'p> {
         let at = Expr::Var(term).plus(Expr::Var(in_flight).widen().times(step_terms));
         let mut turn = Vec::new();
         self.term(&mut turn, at, Expr::Var(in_flight), (outer, ["at", "value"]));
-        let turn = vec![Stmt::For {
-            var: in_flight,
-            begin: Expr::u32(0),
-            end: Expr::u32(ahead),
-            step: 1,
-            unroll: true,
-            body: turn,
-        }];
-        body.push(serial(term, begin.plus(first.clone()), whole.clone(), step * ahead, turn));
+        let turn = vec![Stmt::unrolled(in_flight, ahead, turn)];
+        let terms = [begin.plus(first.clone()), whole.clone()];
+        body.push(Stmt::serial(term, terms, step * ahead, turn));
         let mut turn = Vec::new();
         self.term(&mut turn, Expr::Var(rest), Expr::u32(0), (outer, ["rest", "rest"]));
-        body.push(serial(rest, whole.plus(first.clone()), end, step, turn));
+        body.push(Stmt::serial(rest, [whole.plus(first.clone()), end], step, turn));
     }
 
     /// Adds the term at a position; a narrow one to the partial sum that is its own in flight.
@@ -325,8 +317,4 @@ impl<'p> Sum<'p> {
             VariantKind::Narrow => reg(self.acc, in_flight.clone()),
         });
     }
-}
-
-fn serial(var: VarId, begin: Expr, end: Expr, step: u32, body: Vec<Stmt>) -> Stmt {
-    Stmt::For { var, begin, end, step, unroll: false, body }
 }

@@ -6,7 +6,8 @@ mod direction;
 use mage_einsum::index::{Access, ModeId};
 
 use super::builder::{Builder, all, buffer, reg};
-use crate::kernel::{Expr, Place, Pred, RegId, SharedId, Space, Stmt, Ty, Width};
+use super::coordinates;
+use crate::kernel::{Expr, Place, Pred, RegId, SharedId, Space, Stmt, Width};
 use crate::schedule::{Along, Side, Tiled};
 use direction::{Direction, directions};
 
@@ -207,7 +208,7 @@ impl Walk {
             body.push(Stmt::Load {
                 to: reg(self.staged, pass.times(Expr::u32(self.elems))),
                 from: Place { space: Space::Global(buffer(&self.access)), offset },
-                width: width(self.elems),
+                width: Width::of(self.elems),
                 when: all(preds),
             });
         });
@@ -225,7 +226,7 @@ impl Walk {
         let mut coordinates = step.origins.to_vec();
         for (mode, [of_thread, of_pass]) in self.by_mode(positions) {
             let name = self.name_of(builder, mode, step.suffix);
-            let at = position_in(step.origins, mode).plus(of_thread).plus(of_pass);
+            let at = coordinates::of(builder, step.origins, mode).plus(of_thread).plus(of_pass);
             let at = builder.bind(body, &name, at);
             if self.is_predicated(mode) {
                 preds.push(at.clone().less(builder.extent(mode)));
@@ -233,7 +234,7 @@ impl Walk {
             coordinates.retain(|(id, _)| *id != mode);
             coordinates.push((mode, at));
         }
-        builder.offset(&self.access, |mode| position_in(&coordinates, mode))
+        builder.offset(&self.access, |mode| coordinates::of(builder, &coordinates, mode))
     }
 
     /// The offset of an access from where the thread's first one is: then what differs from pass
@@ -253,8 +254,9 @@ impl Walk {
             }
             steps.push((mode, of_pass));
         }
-        let first = builder.offset(&self.access, |mode| position_in(&reach.first, mode));
-        first.plus(builder.offset(&self.access, |mode| position_in(&steps, mode)))
+        let first =
+            builder.offset(&self.access, |mode| coordinates::of(builder, &reach.first, mode));
+        first.plus(builder.offset(&self.access, |mode| coordinates::of(builder, &steps, mode)))
     }
 
     /// Binds the thread's first coordinates in a step, and how far the extents reach from there.
@@ -264,7 +266,7 @@ impl Walk {
         let mut reach = Reach { first: step.origins.to_vec(), left: Vec::new() };
         for (mode, [of_thread, _]) in self.by_mode(&of_thread) {
             let name = self.name_of(builder, mode, step.suffix);
-            let first = position_in(step.origins, mode).plus(of_thread);
+            let first = coordinates::of(builder, step.origins, mode).plus(of_thread);
             let first = builder.bind(body, &name, first);
             if self.is_predicated(mode) {
                 let left = builder.extent(mode).saturating_minus(first.clone());
@@ -358,19 +360,9 @@ impl Walk {
             body.push(Stmt::Store {
                 to: Place { space: Space::Shared(tiles), offset },
                 from,
-                width: width(elems),
+                width: Width::of(elems),
                 when: guard,
             });
         });
     }
-}
-
-fn width(elems: u32) -> Width {
-    if elems == 4 { Width::Four } else { Width::One }
-}
-
-/// The coordinate of a mode, 0 for one that the list lacks.
-pub fn position_in(coordinates: &[(ModeId, Expr)], mode: ModeId) -> Expr {
-    let found = coordinates.iter().find(|(id, _)| *id == mode);
-    found.map_or_else(|| Expr::Const { value: 0, ty: Ty::U32, name: None }, |(_, at)| at.clone())
 }

@@ -83,13 +83,8 @@ fn load(
     body.push(Stmt::Load {
         to: reg(array, Expr::u32(0)),
         from: Place { space: Space::Global(buffer(&factor.access)), offset },
-        width: width(factor.elems),
+        width: Width::of(factor.elems),
         when: None,
     });
     array
-}
-
-/// The width of an access of 1 or 4 elements.
-pub fn width(elems: u32) -> Width {
-    if elems == 4 { Width::Four } else { Width::One }
 }

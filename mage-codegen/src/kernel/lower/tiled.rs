@@ -99,7 +99,7 @@ impl<'p> Lowering<'p> {
         let mut body = Vec::new();
         let (target, n_steps) = ((&self.target, self.version.partial), self.n_steps());
         let mut part = Part::bind(&mut self.builder, &mut body, target, n_steps);
-        let digits = grid::digits(tiled, self.builder.names);
+        let digits = grid::digits(tiled);
         let origins = grid::bind(&mut self.builder, &mut body, &digits, part.block.clone());
         for (side, elems) in tiled.sides().into_iter().zip(self.variant.load_elems) {
             self.builder.reads(&self.factors[side.factor], elems);
@@ -298,7 +298,7 @@ fn fragment(
 ) {
     let map = &tiled.threads;
     let elems = map.quad_elems[direction];
-    let width = if elems == 4 { Width::Four } else { Width::One };
+    let width = Width::of(elems);
     let name = format!("{stem}_quad");
     builder.unrolled(body, &name, map.quads[direction], |_, body, quad| {
         let offset = base.plus(quad.clone().times(Expr::u32(map.quad_stride(direction))));

@@ -136,14 +136,8 @@ impl Total<'_> {
             });
             inner.push(add(sum, value));
         });
-        body.push(Stmt::For {
-            var: turn,
-            begin: warp.clone().widen(),
-            end: self.n_parts.clone(),
-            step: WARPS * AHEAD,
-            unroll: false,
-            body: inner,
-        });
+        let parts = [warp.clone().widen(), self.n_parts.clone()];
+        body.push(Stmt::serial(turn, parts, WARPS * AHEAD, inner));
     }
 
     /// The first warp adds up the sums of all warps, the first one's first.

@@ -9,7 +9,7 @@ use super::grid::{self, Digit};
 use super::host::grid_limit;
 use super::names::Names;
 use crate::kernel::{
-    Expr, HostStep, Kernel, Module, Place, Pred, RegId, SharedId, Space, Stmt, Ty, VarId, Width,
+    Expr, HostStep, Kernel, Module, Place, Pred, RegId, SharedId, Space, Stmt, Ty, Width,
 };
 use crate::schedule::{Launch, Schedule, Tail, TileSide, Transpose};
 
@@ -21,7 +21,7 @@ pub fn lower(
     names: &Names,
     module: &Module,
 ) -> (Vec<Kernel>, Vec<HostStep>) {
-    let blocks = grid::blocks(schedule, &digits(transpose, names), names);
+    let blocks = grid::blocks(schedule, &digits(transpose), names);
     let mut steps: Vec<HostStep> = Vec::new();
     steps.extend(grid_limit(schedule, launch, None, &blocks));
     steps.push(HostStep::Launch { kernel: module.kernels.len(), blocks });
@@ -29,9 +29,9 @@ pub fn lower(
 }
 
 /// Neighbouring blocks load neighbouring tiles of the operand.
-fn digits(transpose: &Transpose, names: &Names) -> Vec<Digit> {
+fn digits(transpose: &Transpose) -> Vec<Digit> {
     let mut digits: Vec<Digit> = [transpose.load, transpose.store]
-        .map(|side| Digit::tiled(names, side.mode, transpose.tile))
+        .map(|side| Digit::tiled(side.mode, transpose.tile))
         .into();
     digits.extend(transpose.outer.iter().rev().map(|mode| Digit::single(*mode)));
     digits
@@ -42,7 +42,7 @@ fn kernel(schedule: &Schedule, launch: &Launch, transpose: &Transpose, names: &N
     let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
     let mut builder = Builder::new(&schedule.program, names, Ty::U64, &modes);
     let mut body = Vec::new();
-    let origins = grid::bind(&mut builder, &mut body, &digits(transpose, names), Expr::Block);
+    let origins = grid::bind(&mut builder, &mut body, &digits(transpose), Expr::Block);
     let factors = statement.factors();
     for access in factors.iter().copied().chain([&statement.target]) {
         builder.bind_strides(&mut body, access);
@@ -88,7 +88,7 @@ impl Moves<'_> {
         body.push(Stmt::Fill { reg: values, value: 0.0 });
         let (across, down) = (transpose.load, transpose.store);
         let across_at = self.position(body, across, self.lane.clone(), "load");
-        let (n_passes, mut moved) = (passes, Vec::new());
+        let mut moved = Vec::new();
         let pass = self.builder.var("load_pass", Ty::U32, false);
         let down_at = self.position(&mut moved, down, self.row_of(&Expr::Var(pass)), "load");
         let offset = self.offset(factor, [(across.mode, &across_at), (down.mode, &down_at)]);
@@ -98,7 +98,7 @@ impl Moves<'_> {
             width: Width::One,
             when: self.exists([(across, &across_at), (down, &down_at)]),
         });
-        body.push(unrolled(pass, n_passes, moved));
+        body.push(Stmt::unrolled(pass, passes, moved));
         self.lay_down(body, values, passes);
     }
 
@@ -139,7 +139,7 @@ impl Moves<'_> {
         let when = self.exists([(across, &across_at), (down, &down_at)]);
         let write = Write { offset, from: vec![value], width: Width::One, when };
         self.builder.write(&mut moved, target, write);
-        body.push(unrolled(pass, passes, moved));
+        body.push(Stmt::unrolled(pass, passes, moved));
     }
 
     fn step(&self) -> Expr {
@@ -180,8 +180,4 @@ impl Moves<'_> {
             predicated.map(|(side, at)| at.clone().less(self.builder.extent(side.mode))).collect();
         all(preds)
     }
-}
-
-fn unrolled(var: VarId, turns: u32, body: Vec<Stmt>) -> Stmt {
-    Stmt::For { var, begin: Expr::u32(0), end: Expr::u32(turns), step: 1, unroll: true, body }
 }

@@ -4,8 +4,7 @@
 use super::Sum;
 use crate::device::WARP_THREADS;
 use crate::kernel::lower::builder::reg;
-use crate::kernel::lower::term::width;
-use crate::kernel::{Expr, Place, Pred, Reg, RegId, SharedId, Space, Stmt, Value};
+use crate::kernel::{Expr, Place, Pred, Reg, RegId, SharedId, Space, Stmt, Value, Width};
 
 /// The partial sums of a block's warps in shared memory.
 pub struct Partials {
@@ -59,7 +58,7 @@ impl Sum<'_> {
         let store = Stmt::Store {
             to: Place { space: Space::Shared(cells), offset },
             from: (0..n_sums).map(|sum| self.acc(sum)).collect(),
-            width: width(n_sums),
+            width: Width::of(n_sums),
             when: self.is_first_of_warp(body),
         };
         body.extend([store, Stmt::Barrier]);
@@ -92,7 +91,7 @@ impl Sum<'_> {
                     space: Space::Shared(cells),
                     offset: row(warp, n_outputs).plus(column),
                 },
-                width: width(n_sums),
+                width: Width::of(n_sums),
                 when: None,
             });
             builder.unrolled(body, "sum_of", n_sums, |_, body, sum| {

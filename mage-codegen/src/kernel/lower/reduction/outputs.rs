@@ -7,8 +7,7 @@ use crate::kernel::lower::builder::{Write, reg};
 use crate::kernel::lower::coordinates;
 use crate::kernel::lower::grid;
 use crate::kernel::lower::part::Part;
-use crate::kernel::lower::term::width;
-use crate::kernel::{Expr, Pred, RegId, Stmt};
+use crate::kernel::{Expr, Pred, RegId, Stmt, Width};
 
 impl Sum<'_> {
     /// A tile of outputs for each block, whose warps share the terms.
@@ -16,7 +15,7 @@ impl Sum<'_> {
         let mode = self.reduction.lane_mode;
         let elems = self.elems();
         let lanes = Expr::named("LANES", self.reduction.output_lanes(self.split, self.kind));
-        let digits = digits(self.reduction, self.split, self.builder.names);
+        let digits = digits(self.reduction, self.split);
         let mut at = grid::bind(&mut self.builder, body, &digits, block.block.clone());
         self.bind_factor_strides(body);
         self.builder.bind_strides(body, &self.target);
@@ -75,7 +74,7 @@ impl Sum<'_> {
             });
             let from = (0..together).map(|elem| reg(total, store.clone().plus(Expr::u32(elem))));
             let from = from.collect();
-            let write = Write { offset, from, width: width(together), when: None };
+            let write = Write { offset, from, width: Width::of(together), when: None };
             block.write(builder, body, (&target, &first_place), write);
         });
     }

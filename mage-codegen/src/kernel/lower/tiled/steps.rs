@@ -21,7 +21,7 @@ impl Lowering<'_> {
     ) {
         let (begin, end) = (part.begin.clone(), part.end.clone());
         let Some(most) = self.tiled.round_steps else {
-            body.push(serial(step, [begin, end], 1, turn));
+            body.push(Stmt::serial(step, [begin, end], 1, turn));
             return;
         };
         let round = self.builder.var("round", Ty::U32, false);
@@ -29,7 +29,7 @@ impl Lowering<'_> {
         let last = Expr::Var(round).plus(Expr::named("ROUND", most)).min(end.clone());
         let last = self.builder.bind(&mut of_round, "round_end", last);
         of_round.push(Stmt::Fill { reg: parts.acc, value: 0.0 });
-        of_round.push(serial(step, [Expr::Var(round), last], 1, turn));
+        of_round.push(Stmt::serial(step, [Expr::Var(round), last], 1, turn));
         let map = &self.tiled.threads;
         let n_sums = map.thread_elems(0) * map.thread_elems(1);
         self.builder.unrolled(&mut of_round, "sum", n_sums, |_, body, sum| {
@@ -37,7 +37,7 @@ impl Lowering<'_> {
             let value = Value::Add(to.clone(), reg(parts.acc, sum));
             body.push(Stmt::Compute { to, value });
         });
-        body.push(serial(round, [begin, end], most, of_round));
+        body.push(Stmt::serial(round, [begin, end], most, of_round));
     }
 
     /// A step past the last loads nothing. With a single predicated mode its own predicate says
@@ -72,7 +72,7 @@ impl Lowering<'_> {
         let mut origins = Vec::new();
         let mut rest = step.clone();
         if !contracted.outer.is_empty() {
-            let tiles = self.tiles_of(mode, contracted.tile);
+            let tiles = grid::tiles(&self.builder, mode, contracted.tile);
             let tiles = self.builder.bind(body, &format!("{stem}_tiles_{suffix}"), tiles);
             let at = rest.clone().modulo(tiles.clone()).times(tile);
             origins.push((mode, self.builder.bind(body, &format!("{stem}_tile_{suffix}"), at)));
@@ -94,29 +94,14 @@ impl Lowering<'_> {
         origins
     }
 
-    fn tiles_of(&self, mode: ModeId, tile: u32) -> Expr {
-        let extent = self.builder.extent(mode);
-        match extent.as_const() {
-            Some(fixed) => Expr::u32(u32::try_from(fixed).unwrap_or(u32::MAX).div_ceil(tile)),
-            None => {
-                let name = grid::tile_name(self.builder.names, mode);
-                grid::ceil_div(&self.builder, extent, &name, tile)
-            }
-        }
-    }
-
     /// How many steps all contracted modes take.
     pub fn n_steps(&self) -> Expr {
         let contracted = &self.tiled.contracted;
         let tiles = match contracted.mode {
             None => Expr::u32(1),
-            Some(mode) => self.tiles_of(mode, contracted.tile),
+            Some(mode) => grid::tiles(&self.builder, mode, contracted.tile),
         };
         let outer = contracted.outer.iter();
         outer.fold(tiles, |steps, mode| steps.times(self.builder.extent(*mode)))
     }
-}
-
-fn serial(var: VarId, [begin, end]: [Expr; 2], step: u32, body: Vec<Stmt>) -> Stmt {
-    Stmt::For { var, begin, end, step, unroll: false, body }
 }
