@@ -66,6 +66,10 @@ pub const SECTOR_BYTES: u32 = 32;
 /// Threads of a warp. Source: CUDA C++ Programming Guide 13.0, "Hardware Implementation".
 pub const WARP_THREADS: u32 = 32;
 
+/// Banks of shared memory, each of one 4-byte word a cycle. Source: CUDA C++ Programming Guide 13.0,
+/// "Compute Capability 5.x", "Shared Memory", to which later capabilities refer.
+pub const BANKS: u32 = 32;
+
 const SM_89: Capability = Capability {
     arch: "sm_89",
     block_threads: 1024,

@@ -16,6 +16,7 @@
 use super::index::View;
 use super::mask::{Mask, WARP_LANES};
 use super::program::Operation;
+use crate::device::{BANKS, SECTOR_BYTES};
 
 /// Requests and costs of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,7 +65,7 @@ pub struct SharedCounts {
 impl GlobalCounts {
     /// Bytes moved: whole sectors.
     pub fn bytes_moved(&self) -> u64 {
-        self.sectors * SECTOR_BYTES
+        self.sectors * u64::from(SECTOR_BYTES)
     }
 
     /// Counts an access of the block to a buffer that starts at `base_byte`.
@@ -76,13 +77,14 @@ impl GlobalCounts {
         mask: &Mask,
     ) {
         let access_bytes = width as u64 * elem_bytes;
+        let sector = u64::from(SECTOR_BYTES);
         for warp in mask.warps() {
             let mut sectors: Vec<u64> = warp
                 .iter()
                 .flat_map(|lane| {
                     let first = base_byte + offsets.at(*lane) * elem_bytes;
                     let last = first + access_bytes - 1;
-                    first / SECTOR_BYTES..=last / SECTOR_BYTES
+                    first / sector..=last / sector
                 })
                 .collect();
             self.requests += 1;
@@ -151,9 +153,6 @@ impl Counts {
     }
 }
 
-const SECTOR_BYTES: u64 = 32;
-const BANKS: u64 = 32;
-
 /// The most distinct words that one bank has to serve.
 fn wavefronts(lanes: &[usize], offsets: View<'_>, (width, elem_words): (usize, usize)) -> u64 {
     let words = |lane: &usize| {
@@ -164,7 +163,7 @@ fn wavefronts(lanes: &[usize], offsets: View<'_>, (width, elem_words): (usize, u
     distinct(&mut words);
     let mut per_bank = [0; BANKS as usize];
     for word in words {
-        per_bank[(word % BANKS) as usize] += 1;
+        per_bank[(word % u64::from(BANKS)) as usize] += 1;
     }
     per_bank.into_iter().max().unwrap_or(0)
 }

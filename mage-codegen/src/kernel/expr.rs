@@ -1,7 +1,7 @@
 //! Index expressions and predicates of kernels: unsigned integers of 32 bits (coordinates, shared
 //! offsets) or 64 bits (global offsets), and signed ones of 64 bits (offsets into strided buffers,
-//! which may lie before the element where the view begins). An operation whose result does not fit its type is a
-//! trap in the emulator, and the host's requirements rule it out.
+//! which may lie before the element where the view begins). An operation whose result does not fit
+//! its type is a trap in the emulator, and the host's requirements rule it out.
 
 use super::Var;
 

@@ -102,8 +102,8 @@ pub struct Region {
     pub first: HostExpr,
 }
 
-/// Regions begin at multiples of so many elements, 16 bytes, so that a temporary is as well
-/// aligned for four-wide accesses as the workspace.
+/// Regions begin at multiples of so many elements, those of a four-wide access, so that a temporary
+/// is as well aligned for such accesses as the workspace.
 pub const REGION_ELEMS: u64 = 4;
 
 /// An array in global memory. A load of an element widens it to the register's type, which holds

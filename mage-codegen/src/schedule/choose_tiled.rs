@@ -18,17 +18,13 @@ use super::{
     Along, BatchTile, Contracted, Deep, Epilogue, Exchange, Family, Launch, Resources, Side, Size,
     Staging, Strategy, Tail, ThreadMap, Tiled, Variant, VariantKind,
 };
-use crate::device::{Device, SECTOR_BYTES};
+use crate::device::{BANKS, Device, SECTOR_BYTES};
 
 /// Depths of a stage, best first: the deeper, the fewer barriers an accumulation.
 const DEPTHS: [u32; 5] = [16, 8, 4, 2, 1];
 
 /// Most staged elements a thread may hold in registers before the depth is reduced.
 const MOST_STAGED_ELEMS: u32 = 24;
-
-/// Banks of shared memory, one element wide each. Source: CUDA C++ Programming Guide 13.0, "Shared
-/// Memory" of compute capability 5.x and later.
-const BANKS: u32 = 32;
 
 /// A factor's modes by what the tile does with them.
 pub(super) struct Groups<'p> {
@@ -184,8 +180,8 @@ impl<'p> Groups<'p> {
         let channels = self.channels();
         let limit = device.capability.static_shared_bytes;
         let both = u64::from(sides[0]) + u64::from(sides[1]);
-        let elem_bytes = self.program.accumulator().size_bytes();
-        let least_bytes = |depth: u64| 2 * elem_bytes * depth * both;
+        let dtype = self.program.accumulator();
+        let least_bytes = |depth: u64| 2 * dtype.size_bytes() * depth * both;
         let too_large = |elems: u64| elems > u64::from(limit);
         if too_large(both) {
             return Err(format!(
@@ -193,7 +189,6 @@ impl<'p> Groups<'p> {
                 least_bytes(1)
             ));
         }
-        let dtype = self.program.accumulator();
         let shape = |contracted| TileShape { channels, sides, contracted, dtype };
         match (self.contracted, depth) {
             (None, _) => Ok(shape(1)),

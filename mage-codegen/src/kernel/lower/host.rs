@@ -2,7 +2,7 @@
 //! that do not overflow, buffers of exactly the right length, views within their buffers, and no
 //! launch without an output.
 
-use mage_einsum::index::{Extent, Layout, TensorKind};
+use mage_einsum::index::{Extent, Layout, ModeId, TensorKind};
 
 use super::builder::host_extent;
 use super::names::Names;
@@ -21,15 +21,14 @@ const WIDE_COORDINATES: u64 = (1 << 32) - 1;
 const BUFFER_BYTES: u64 = 1 << 63;
 
 /// The checks of a schedule, in the order in which they make each other meaningful.
-pub fn checks(schedule: &Schedule, module: &Module) -> Vec<HostStep> {
-    let names = Names::new(&schedule.program);
+pub fn checks(schedule: &Schedule, names: &Names, module: &Module) -> Vec<HostStep> {
     let mut steps = Vec::new();
-    extents(schedule, module, &names, &mut steps);
+    extents(schedule, module, names, &mut steps);
     for same in &schedule.program.same_extents {
         steps.push(HostStep::Require {
             that: HostPred::Equal(
-                host_extent(&schedule.program, &names, same.first),
-                host_extent(&schedule.program, &names, same.other),
+                host_extent(&schedule.program, names, same.first),
+                host_extent(&schedule.program, names, same.other),
             ),
             error: HostError::ExtentMismatch {
                 first: names.labels_of(&schedule.program, same.first).start,
@@ -119,7 +118,7 @@ fn extents(schedule: &Schedule, module: &Module, names: &Names, steps: &mut Vec<
     }
     for (position, mode) in schedule.program.modes.iter().enumerate() {
         if narrow && mode.parts.len() > 1 {
-            let need = host_extent(&schedule.program, names, mage_einsum::index::ModeId(position));
+            let need = host_extent(&schedule.program, names, ModeId(position));
             let what = format!("merged extent {}", mode.name);
             steps.extend(require_limit(&what, need, NARROW_COORDINATES));
         }

@@ -42,7 +42,7 @@ pub fn lower(schedule: &Schedule) -> Module {
         kernels: Vec::new(),
     };
     workspace::lay_out(schedule, &names, &mut module);
-    module.host = host::checks(schedule, &module);
+    module.host = host::checks(schedule, &names, &module);
     let mut launches = Vec::new();
     for launch in &schedule.launches {
         let (kernels, steps): (Vec<_>, Vec<HostStep>) = match &launch.strategy {

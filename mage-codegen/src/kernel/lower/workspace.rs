@@ -1,5 +1,5 @@
 //! Lays the temporaries, and after them the partial sums of sums in parts, out in one workspace of
-//! the caller, one after the other, each from a multiple of 16 bytes on. It comes after the
+//! the caller, one after the other, each from a multiple of four elements on. It comes after the
 //! buffers and before the host's checks.
 
 use mage_einsum::index::Layout;
