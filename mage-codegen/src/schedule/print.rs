@@ -169,8 +169,8 @@ impl Nest<'_> {
         let along = along.map_or("nothing", |mode| self.name(mode));
         let rows = side.staging.row_elems;
         format!(
-            "stage   {tensor} as {place}, rows of {rows}, loaded along {along}, {} stages",
-            tiled.stages
+            "stage   {tensor} as {place}, rows of {rows}, loaded along {along}, {}",
+            tiled.stages_in_words()
         )
     }
 

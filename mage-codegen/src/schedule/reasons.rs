@@ -3,8 +3,9 @@
 use mage_einsum::index::{ModeId, Program, Statement};
 use mage_einsum::options::Options;
 
+use super::choose_deep::MOST_TERMS;
 use super::choose_tiled::contiguous_mode;
-use super::{Along, Epilogue, Family, Long, Reason, Resources, Side, Tiled, choose_family};
+use super::{Along, Deep, Epilogue, Family, Long, Reason, Resources, Side, Tiled, choose_family};
 use crate::device::{Device, SECTOR_BYTES};
 
 /// A statement with the names of its modes.
@@ -36,6 +37,7 @@ pub fn reasons(
     reasons.extend(tiled.sides().map(|side| staging(named, tiled, side)));
     reasons.extend(exchange(named, tiled));
     reasons.extend(family.long.as_deref().map(long));
+    reasons.extend(family.deep.as_deref().map(deep));
     reasons.extend(registers(family, device));
     reasons
 }
@@ -49,11 +51,11 @@ fn tiles(family: &Family, options: &Options, device: &Device) -> Vec<Reason> {
     let tile = |tiled: &Tiled| Reason {
         decision: format!("tile {}x{}x{}", tiled.row.tile, tiled.col.tile, tiled.contracted.tile),
         because: format!(
-            "{asked}{} threads own {}x{} outputs each; {} stages of {} bytes",
+            "{asked}{} threads own {}x{} outputs each; {} of {} bytes",
             tiled.threads.block_threads(),
             tiled.threads.thread_elems(0),
             tiled.threads.thread_elems(1),
-            tiled.stages,
+            tiled.stages_in_words(),
             tiled.stage_bytes(),
         ),
     };
@@ -127,6 +129,20 @@ fn long(Long { parts, tiled }: &Long) -> Reason {
     Reason {
         decision: format!("tile {}x{} for {}", tiled.row.tile, tiled.col.tile, parts.words()),
         because: "one block a tile would leave multiprocessors idle for long".to_string(),
+    }
+}
+
+fn deep(Deep { most_steps, tiled }: &Deep) -> Reason {
+    let rounds = tiled.round_steps.map_or_else(String::new, |most| format!(" in rounds of {most}"));
+    Reason {
+        decision: format!(
+            "tile {}x{}{rounds} for more than {most_steps} steps",
+            tiled.row.tile, tiled.col.tile
+        ),
+        because: format!(
+            "a running sum of more than {MOST_TERMS} terms would be rounded too often; the sum of \
+             all rounds takes registers of its own"
+        ),
     }
 }
 

@@ -184,6 +184,14 @@ impl Tiled {
         [&self.row, &self.col]
     }
 
+    /// How many stages there are: `2 stages`.
+    pub fn stages_in_words(&self) -> String {
+        match self.stages {
+            1 => "1 stage".to_string(),
+            stages => format!("{stages} stages"),
+        }
+    }
+
     /// Elements of one stage: both factors, one after the other.
     pub fn stage_elems(&self) -> u32 {
         self.sides().iter().map(|side| side.staging.channel_elems * self.batch.tile).sum()

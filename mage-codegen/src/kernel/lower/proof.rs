@@ -97,13 +97,16 @@ fn tiled_sentences(program: &Program, launch: &Launch, family: &Family) -> Vec<S
     if !exact.is_empty() {
         sentences.push(format!("The tiles of {} divide their extents exactly.", exact.join(", ")));
     }
-    sentences.push(
-        "A stage is written while the other one is read, and a barrier stands between the two \
-         uses of each."
-            .to_string(),
-    );
+    sentences.extend(of_stages(family));
     if family.long.is_some() {
         sentences.push(in_parts("steps"));
+    }
+    if family.deep.is_some() {
+        sentences.push(
+            "A sum in rounds adds up the products of each round by themselves, and the rounds in \
+             ascending order."
+                .to_string(),
+        );
     }
     if family.members().any(|member| member.tiled.epilogue != Epilogue::Direct) {
         sentences.push(
@@ -119,6 +122,20 @@ fn tiled_sentences(program: &Program, launch: &Launch, family: &Family) -> Vec<S
          its products in ascending order: no race, and the same result in every run."
     ));
     sentences
+}
+
+/// Why a stage is not read before it is written, nor written before it was read.
+fn of_stages(family: &Family) -> Vec<String> {
+    let is_any = |stages: u32| family.tiles().any(|tiled| tiled.stages == stages);
+    let one = is_any(1).then_some(
+        "A block with one stage has one step: it writes the stage before a barrier and reads it \
+         after that.",
+    );
+    let two = is_any(2).then_some(
+        "A stage is written while the other one is read, and a barrier stands between the two \
+         uses of each.",
+    );
+    one.into_iter().chain(two).map(str::to_string).collect()
 }
 
 fn transpose_sentences(program: &Program, launch: &Launch, transpose: &Transpose) -> Vec<String> {
