@@ -98,6 +98,10 @@ pub struct SpecArgs {
     /// The element type of the output, where it is not the operands': f32 for sums of f16 or bf16.
     #[arg(long, value_name = "TYPE", help_heading = "Options of the specification")]
     pub out: Option<String>,
+    /// How exactly operands of f32 are multiplied: `full` (the default), or `tf32` for what the
+    /// tensor cores round them to.
+    #[arg(long, value_name = "PRECISION", help_heading = "Options of the specification")]
+    pub precision: Option<String>,
     /// Add the result to what the output holds.
     #[arg(long, help_heading = "Options of the specification")]
     pub accumulate: bool,

@@ -102,6 +102,7 @@ fn option_text(asked: &SpecArgs) -> String {
         ("extents", asked.extents.as_ref().map(grouped)),
         ("dtype", asked.dtype.clone()),
         ("out", asked.out.clone()),
+        ("precision", asked.precision.clone()),
         ("accumulate", asked.accumulate.then(|| "true".to_string())),
         ("device", asked.device.clone()),
         ("strides", asked.strides.clone()),

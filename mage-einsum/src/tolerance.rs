@@ -42,7 +42,7 @@ impl Comparison {
 }
 
 /// Compares `got`, in row-major order, with the oracle's evaluation, whose `dtype` says how the
-/// values were rounded.
+/// values were rounded, and whose `precision` what their products may have lost before.
 pub fn compare<T: Element>(got: &[T], evaluation: &Evaluation) -> Comparison {
     let n_expected = evaluation.values.len();
     let dtype = evaluation.dtype;
@@ -56,7 +56,8 @@ pub fn compare<T: Element>(got: &[T], evaluation: &Evaluation) -> Comparison {
     };
     let expected = evaluation.values.iter().zip(&evaluation.magnitudes);
     for (position, (got, (reference, magnitude))) in got.iter().zip(expected).enumerate() {
-        let bound = bound(*reference, *magnitude, evaluation.n_terms, dtype);
+        let factors = evaluation.precision.factor_error(evaluation.n_factors) * magnitude;
+        let bound = bound(*reference, *magnitude, evaluation.n_terms, dtype) + factors;
         let error = distance(got.to_f64(), *reference, dtype);
         let ratio = ratio(error, bound);
         comparison.failures += usize::from(ratio > 1.0);

@@ -141,6 +141,6 @@ fn the_nearest_option_is_named() {
     assert_eq!(help("extent = 64"), "write `extents`");
     assert_eq!(
         help("quux = 64"),
-        "the options are: tile, name, extents, device, dtype, out, accumulate, strides, ranks, path"
+        "the options are: tile, name, extents, device, dtype, out, precision, accumulate, strides, ranks, path"
     );
 }

@@ -4,10 +4,6 @@
 use mage_einsum::oracle::Evaluation;
 use mage_einsum::tolerance;
 
-/// Integers up to this are exact in the narrowest type that sums are accumulated in, f32: its
-/// significand has 24 bits (IEEE 754, binary32).
-const EXACT_LIMIT: f64 = 16_777_216.0;
-
 /// By what an output is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
@@ -61,8 +57,8 @@ pub fn of(got: &[f64], evaluation: &Evaluation) -> Verdict {
 /// Whether all products are integers and no sum of them can pass the limit. The largest sum of
 /// absolute products bounds every partial sum in every order.
 fn is_exact(evaluation: &Evaluation) -> bool {
-    let magnitudes = evaluation.magnitudes.iter();
-    magnitudes.into_iter().all(|sum| sum.fract() == 0.0 && *sum <= EXACT_LIMIT)
+    let limit = evaluation.precision.exact_limit();
+    evaluation.magnitudes.iter().all(|sum| sum.fract() == 0.0 && *sum <= limit)
 }
 
 fn bound(got: &[f64], evaluation: &Evaluation) -> (usize, Option<Worst>) {
@@ -128,6 +124,7 @@ fn place(position: usize, shape: &[usize]) -> Vec<usize> {
 mod tests {
     use mage_einsum::dtype::Dtype;
     use mage_einsum::oracle::Evaluation;
+    use mage_einsum::precision::Precision;
     use ndarray::ArrayD;
 
     use super::{By, Verdict, of};
@@ -139,6 +136,8 @@ mod tests {
             magnitudes: array(vec![magnitude; 4]),
             n_terms,
             dtype: Dtype::F32,
+            precision: Precision::Full,
+            n_factors: 2,
         };
         of(got, &evaluation)
     }

@@ -55,8 +55,14 @@ pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnost
     let value = Expr::product(factors);
     let accumulates = options.accumulate;
     let statements = vec![Statement { target, accumulates, reduced, value, roles }];
-    let program =
-        Program { notation: notation.text.clone(), modes, tensors, statements, same_extents };
+    let program = Program {
+        notation: notation.text.clone(),
+        modes,
+        tensors,
+        statements,
+        precision: options.precision,
+        same_extents,
+    };
     if let Some(ranks) = &options.ranks {
         ranks_fit(&program, ranks).map_err(|mistakes| at_option(mistakes, options, "ranks"))?;
     }

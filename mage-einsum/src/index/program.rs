@@ -2,6 +2,7 @@
 //! accesses and whose labels that are not in the output are reduced by a sum.
 
 use crate::dtype::Dtype;
+use crate::precision::Precision;
 
 /// Position of a mode in [`Program::modes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,6 +23,8 @@ pub struct Program {
     pub tensors: Vec<Tensor>,
     /// Statements in order of evaluation; the last writes the output.
     pub statements: Vec<Statement>,
+    /// How exactly operands are multiplied.
+    pub precision: Precision,
     /// Equalities of extents that follow from one tensor being read under two sets of modes.
     pub same_extents: Vec<SameExtent>,
 }

@@ -11,6 +11,7 @@ use std::num::NonZeroU32;
 use crate::diagnostic::Span;
 use crate::dtype::Dtype;
 use crate::index::Layout;
+use crate::precision::Precision;
 
 pub use parse::parse;
 
@@ -29,6 +30,8 @@ pub struct Options {
     pub dtype: Dtype,
     /// The element type of the output; that of the operands where it is absent.
     pub out: Option<Dtype>,
+    /// How exactly operands are multiplied.
+    pub precision: Precision,
     /// Whether the result is added to what the output holds.
     pub accumulate: bool,
     /// How every operand lies in its buffer; the output is row-major.
@@ -68,6 +71,7 @@ impl Default for Options {
             device: None,
             dtype: Dtype::F32,
             out: None,
+            precision: Precision::Full,
             accumulate: false,
             strides: Layout::RowMajor,
             ranks: None,

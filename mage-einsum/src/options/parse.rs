@@ -7,9 +7,21 @@ use super::{Options, Tile};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span};
 use crate::dtype::Dtype;
 use crate::index::Layout;
+use crate::precision::Precision;
 
-const KEYS: [&str; 10] =
-    ["tile", "name", "extents", "device", "dtype", "out", "accumulate", "strides", "ranks", "path"];
+const KEYS: [&str; 11] = [
+    "tile",
+    "name",
+    "extents",
+    "device",
+    "dtype",
+    "out",
+    "precision",
+    "accumulate",
+    "strides",
+    "ranks",
+    "path",
+];
 
 /// Words that Rust keeps for itself, strict and reserved, edition 2024 (The Rust Reference,
 /// Keywords).
@@ -40,6 +52,7 @@ pub fn parse(text: &str) -> Result<Options, Diagnostics> {
         }
     }
     mistakes.extend(out_of_another_kind(&options));
+    mistakes.extend(precision_of_another_kind(&options));
     if mistakes.is_empty() { Ok(options) } else { Err(Diagnostics(mistakes)) }
 }
 
@@ -52,6 +65,7 @@ fn set(options: &mut Options, entry: &Entry<'_>) -> Result<(), Diagnostic> {
         "device" => options.device = Some(device(value)?),
         "dtype" => options.dtype = dtype(entry.key, value)?,
         "out" => options.out = Some(dtype(entry.key, value)?),
+        "precision" => options.precision = precision(value)?,
         "accumulate" => options.accumulate = truth(entry.key, value)?,
         "strides" => options.strides = strides(value)?,
         "ranks" => options.ranks = Some(ranks(value)?),
@@ -197,6 +211,29 @@ fn out_of_another_kind(options: &Options) -> Option<Diagnostic> {
     };
     let span = options.span_of("out").unwrap_or(Span::new(0, 0));
     Some(at(Code::DtypeUnsupported, message, span).help(help))
+}
+
+fn precision(value: &Value<'_>) -> Result<Precision, Diagnostic> {
+    match value.kind {
+        ValueKind::Word("full") => Ok(Precision::Full),
+        ValueKind::Word("tf32") => Ok(Precision::Tf32),
+        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+            let message = "the precision is neither full nor tf32".to_owned();
+            let help = "write `precision = tf32`, or leave the option out";
+            Err(at(Code::BadOption, message, value.span).help(help))
+        }
+    }
+}
+
+/// TF32 is what f32 is rounded to; narrower operands have no more bits, and f64 keeps its own.
+fn precision_of_another_kind(options: &Options) -> Option<Diagnostic> {
+    if options.precision == Precision::Full || options.dtype == Dtype::F32 {
+        return None;
+    }
+    let message = format!("operands of {} are never rounded to tf32", options.dtype);
+    let span = options.span_of("precision").unwrap_or(Span::new(0, 0));
+    let help = "leave `precision` out, or give operands of f32";
+    Some(at(Code::BadOption, message, span).help(help).place("option `precision`"))
 }
 
 fn truth(key: &str, value: &Value<'_>) -> Result<bool, Diagnostic> {

@@ -3,6 +3,7 @@
 use super::{Options, Tile};
 use crate::dtype::Dtype;
 use crate::index::Layout;
+use crate::precision::Precision;
 
 /// Prints `options` in a fixed order without defaults.
 pub(super) fn print(options: &Options) -> String {
@@ -26,6 +27,10 @@ pub(super) fn print(options: &Options) -> String {
     }
     if let Some(out) = options.out.filter(|out| *out != options.dtype) {
         entries.push(format!("out = {out}"));
+    }
+    match options.precision {
+        Precision::Full => {}
+        Precision::Tf32 => entries.push("precision = tf32".to_owned()),
     }
     if options.accumulate {
         entries.push("accumulate = true".to_owned());

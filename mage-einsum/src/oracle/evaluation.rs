@@ -3,6 +3,7 @@
 use ndarray::ArrayD;
 
 use crate::dtype::{Dtype, Element};
+use crate::precision::Precision;
 
 /// The values of a program's output.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,10 @@ pub struct Evaluation {
     pub n_terms: u64,
     /// The element type that a kernel rounds the values to.
     pub dtype: Dtype,
+    /// How exactly a kernel multiplies.
+    pub precision: Precision,
+    /// Factors of a product.
+    pub n_factors: usize,
 }
 
 impl Evaluation {

@@ -70,6 +70,16 @@ impl Held {
     ) -> Evaluation {
         let Held { values, magnitudes, n_terms } = tensors.swap_remove(target.0);
         let magnitudes = magnitudes.unwrap_or_else(|| values.mapv(f64::abs));
-        Evaluation { values, magnitudes, n_terms, dtype: program.tensor(target).dtype }
+        let factors = program.statements.iter().map(|statement| statement.factors().len());
+        // A statement's factors but one that is the result of an earlier one.
+        let n_factors = factors.sum::<usize>() + 1 - program.statements.len();
+        Evaluation {
+            values,
+            magnitudes,
+            n_terms,
+            dtype: program.tensor(target).dtype,
+            precision: program.precision,
+            n_factors,
+        }
     }
 }
