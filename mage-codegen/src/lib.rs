@@ -3,6 +3,7 @@
 
 pub mod pipeline;
 pub mod device;
+pub mod fragment;
 pub mod schedule;
 pub mod kernel;
 pub mod emulate;

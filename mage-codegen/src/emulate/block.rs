@@ -2,14 +2,16 @@
 //! registers and shared memory live here; global memory is lent.
 
 mod access;
+mod tensor;
 
 use crate::kernel::Ty;
 
+use super::copies::Copies;
 use super::count::Counts;
 use super::failure::Fault;
 use super::global::GlobalBuffer;
 use super::index::{Operand, Slots};
-use super::mask::{Mask, WARP_LANES, Where};
+use super::mask::{Mask, Where};
 use super::program::{Access, Index, Memory, Op, Program, Register, Step, Test};
 use super::registers::Registers;
 use super::shared::SharedArray;
@@ -20,6 +22,7 @@ pub(super) struct Block<'p, 'a, 'g> {
     slots: Slots,
     registers: Registers,
     shared: Vec<SharedArray>,
+    copies: Copies,
     global: &'g mut [GlobalBuffer<'a>],
     counts: Option<Counts>,
     full: Mask,
@@ -38,6 +41,7 @@ impl<'p, 'a, 'g> Block<'p, 'a, 'g> {
                 .iter()
                 .map(|(name, elems, dtype)| SharedArray::new(name.clone(), *elems, *dtype))
                 .collect(),
+            copies: Copies::new(n_threads),
             counts: None,
             full: Mask::full(n_threads),
             place: 0,
@@ -52,6 +56,7 @@ impl<'p, 'a, 'g> Block<'p, 'a, 'g> {
         self.slots.enter(position);
         self.registers.enter();
         self.shared.iter_mut().for_each(SharedArray::enter);
+        self.copies.enter();
         for ((var, ty), value) in self.program.params.iter().zip(params) {
             if *ty == Ty::U32 && u32::try_from(*value).is_err() {
                 let name = self.program.vars.get(*var).map_or("?", String::as_str);
@@ -101,6 +106,19 @@ impl<'p, 'a, 'g> Block<'p, 'a, 'g> {
             Op::Load { to, access } => self.load(to, access, mask),
             Op::Store { from, access } => self.store(from, access, mask),
             Op::Shuffle { to, from, lane_mask } => self.shuffle(to, from, *lane_mask, mask),
+            Op::Copy { to, from, elems } => self.copy((to, from), *elems, mask),
+            Op::CommitCopies => {
+                self.copies.commit(mask);
+                Ok(())
+            }
+            Op::AwaitCopies { pending } => {
+                self.await_copies(*pending, mask);
+                Ok(())
+            }
+            Op::LoadMatrices { to, from, transposed } => {
+                self.load_matrices(to, (from, *transposed), mask)
+            }
+            Op::Mma { acc, row, col } => self.mma(acc, (row, col), mask),
             Op::Compute { to, operation, sources: [first, second, third] } => {
                 let sources = [self.at(first)?, self.at(second)?, self.at(third)?];
                 if let Some(counts) = &mut self.counts {
@@ -220,12 +238,7 @@ impl<'p, 'a, 'g> Block<'p, 'a, 'g> {
         lane_mask: usize,
         mask: &Mask,
     ) -> Result<(), Box<Fault>> {
-        if let Some(warp) = mask.warps().find(|warp| warp.len() != WARP_LANES) {
-            let thread = warp.first().copied().unwrap_or(0);
-            let message =
-                format!("the shuffle is reached by {} of the warp's {WARP_LANES}", warp.len());
-            return Err(Fault::at(thread, message));
-        }
+        self.whole_warps("shuffle", mask)?;
         if let Some(counts) = &mut self.counts {
             counts.shuffles += mask.warps().count() as u64;
         }
@@ -241,11 +254,13 @@ impl<'p, 'a, 'g> Block<'p, 'a, 'g> {
     /// The first of `width` consecutive registers.
     fn run_of(&self, register: &Register, width: usize) -> Result<usize, Box<Fault>> {
         let at = self.slots.uniform(&register.at)?;
-        let elems = register.array.len();
+        let words = register.array.len() / register.word_elems;
         match usize::try_from(at).ok().and_then(|at| at.checked_add(width)) {
-            Some(end) if end <= elems => Ok(register.array.start + end - width),
+            Some(end) if end <= words => {
+                Ok(register.array.start + (end - width) * register.word_elems)
+            }
             Some(_) | None => Err(Fault::of_block(format!(
-                "register {at}, {width} wide, is out of range: the array has {elems}"
+                "register {at}, {width} wide, is out of range: the array has {words}"
             ))),
         }
     }

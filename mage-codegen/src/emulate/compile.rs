@@ -28,7 +28,7 @@ pub(super) fn compile(module: &Module, kernel: &Kernel) -> Program {
             .iter()
             .flat_map(|array| {
                 let named = |at| (format!("{}[{at}]", array.name), array.dtype);
-                (0..array.elems).map(named)
+                (0..array.elems).flat_map(move |at| (0..array.word_elems()).map(move |_| named(at)))
             })
             .collect(),
         shared: kernel
@@ -68,7 +68,7 @@ fn arrays(kernel: &Kernel) -> Vec<Range<usize>> {
         .iter()
         .map(|array| {
             let first = next;
-            next += array.elems as usize;
+            next += array.elems as usize * array.word_elems();
             first..next
         })
         .collect()
@@ -131,6 +131,23 @@ impl Compiler<'_> {
                 Op::Store { from, access }
             }
             Stmt::ShuffleXor { to, from, lane_mask } => self.shuffle(to, from, *lane_mask)?,
+            Stmt::Copy { to, from, elems, when } => Op::Copy {
+                to: self.access(to, Width::One, None)?,
+                from: self.access(from, Width::One, when.as_ref())?,
+                elems: *elems as usize,
+            },
+            Stmt::CommitCopies => Op::CommitCopies,
+            Stmt::AwaitCopies { pending } => Op::AwaitCopies { pending: *pending },
+            Stmt::LoadMatrices { to, from, transposed } => Op::LoadMatrices {
+                to: self.register(to)?,
+                from: self.access(from, Width::One, None)?,
+                transposed: *transposed,
+            },
+            Stmt::Mma { acc, row, col } => Op::Mma {
+                acc: self.register(acc)?,
+                row: self.register(row)?,
+                col: self.register(col)?,
+            },
             Stmt::Compute { to, value } => self.compute(to, value)?,
         })
     }
@@ -154,6 +171,7 @@ impl Compiler<'_> {
     fn compute(&self, to: &Reg, value: &Value) -> Result<Op, String> {
         let (operation, [first, second, third]) = match value {
             Value::Copy(only) => (Operation::Copy, [only, only, only]),
+            Value::Tf32(only) => (Operation::Tf32, [only, only, only]),
             Value::Add(first, second) => (Operation::Add, [first, second, first]),
             Value::Mul(first, second) => (Operation::Mul, [first, second, first]),
             Value::Fma(first, second, third) => (Operation::Fma, [first, second, third]),
@@ -179,7 +197,9 @@ impl Compiler<'_> {
     }
 
     fn register(&self, reg: &Reg) -> Result<Register, String> {
-        Ok(Register { array: self.array(reg.array)?, at: self.index(&reg.at)? })
+        let array = self.array(reg.array)?;
+        let word_elems = self.kernel.registers[reg.array.0].word_elems();
+        Ok(Register { array, at: self.index(&reg.at)?, word_elems })
     }
 
     fn array(&self, id: RegId) -> Result<Range<usize>, String> {

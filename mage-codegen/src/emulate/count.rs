@@ -17,6 +17,7 @@ use super::index::View;
 use super::mask::{Mask, WARP_LANES};
 use super::program::Operation;
 use crate::device::{BANKS, SECTOR_BYTES};
+use crate::fragment::Fragment;
 
 /// Requests and costs of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,6 +32,8 @@ pub struct Counts {
     pub shared_store: SharedCounts,
     /// Fused multiply-adds, one a thread.
     pub fmas: u64,
+    /// Products of fragments by the tensor cores, one a warp.
+    pub mmas: u64,
     /// Floating-point operations, one a thread: two for a fused multiply-add, one for a sum or a
     /// product.
     pub flops: u64,
@@ -100,8 +103,8 @@ impl SharedCounts {
         self.wavefronts.saturating_sub(self.ideal_wavefronts)
     }
 
-    /// Counts a load of the block: elements an access, and words an element.
-    pub(super) fn load(&mut self, offsets: View<'_>, size: (usize, usize), mask: &Mask) {
+    /// Counts a load of the block: elements an access, and bytes an element.
+    pub(super) fn load(&mut self, offsets: View<'_>, size: (usize, u64), mask: &Mask) {
         for warp in mask.warps() {
             let paired = |distance: usize| {
                 warp.iter().all(|lane| {
@@ -110,16 +113,16 @@ impl SharedCounts {
                         || offsets.at(*lane) == offsets.at(partner)
                 })
             };
-            let words = size.0 * size.1;
+            let words = words(size);
             let joined = if words > 1 && (paired(1) || paired(2)) { 2 } else { 1 };
             self.request(warp, offsets, size, joined * WARP_LANES / words);
         }
     }
 
     /// Counts a store of the block.
-    pub(super) fn store(&mut self, offsets: View<'_>, size: (usize, usize), mask: &Mask) {
+    pub(super) fn store(&mut self, offsets: View<'_>, size: (usize, u64), mask: &Mask) {
         for warp in mask.warps() {
-            self.request(warp, offsets, size, WARP_LANES / (size.0 * size.1));
+            self.request(warp, offsets, size, WARP_LANES / words(size));
         }
     }
 
@@ -127,7 +130,7 @@ impl SharedCounts {
         &mut self,
         warp: &[usize],
         offsets: View<'_>,
-        size: (usize, usize),
+        size: (usize, u64),
         phase_lanes: usize,
     ) {
         self.requests += 1;
@@ -139,11 +142,18 @@ impl SharedCounts {
 }
 
 impl Counts {
+    /// Counts a product of fragments in so many warps.
+    pub(super) fn mma(&mut self, n_warps: usize, fragment: Fragment) {
+        let products = Fragment::ROWS * Fragment::COLS * fragment.depth();
+        self.mmas += n_warps as u64;
+        self.flops += 2 * (n_warps * products) as u64;
+    }
+
     /// Counts an operation in `n_lanes` threads.
     pub(super) fn compute(&mut self, operation: Operation, n_lanes: usize) {
         let n_lanes = n_lanes as u64;
         match operation {
-            Operation::Copy => {}
+            Operation::Copy | Operation::Tf32 => {}
             Operation::Add | Operation::Mul => self.flops += n_lanes,
             Operation::Fma => {
                 self.fmas += n_lanes;
@@ -153,11 +163,16 @@ impl Counts {
     }
 }
 
+/// 4-byte words of an access.
+fn words((width, elem_bytes): (usize, u64)) -> usize {
+    (width as u64 * elem_bytes).div_ceil(4) as usize
+}
+
 /// The most distinct words that one bank has to serve.
-fn wavefronts(lanes: &[usize], offsets: View<'_>, (width, elem_words): (usize, usize)) -> u64 {
+fn wavefronts(lanes: &[usize], offsets: View<'_>, (width, elem_bytes): (usize, u64)) -> u64 {
     let words = |lane: &usize| {
-        let first = offsets.at(*lane) * elem_words as u64;
-        first..first + (width * elem_words) as u64
+        let first = offsets.at(*lane) * elem_bytes;
+        first / 4..(first + width as u64 * elem_bytes).div_ceil(4)
     };
     let mut words: Vec<u64> = lanes.iter().flat_map(words).collect();
     distinct(&mut words);
@@ -181,7 +196,7 @@ mod tests {
     fn shared(width: usize, offset: impl Fn(u64) -> u64) -> (u64, u64) {
         let offsets: Vec<u64> = (0..32).map(offset).collect();
         let mut counts = SharedCounts::default();
-        counts.load(View::Lanes(&offsets), (width, 1), &Mask::full(32));
+        counts.load(View::Lanes(&offsets), (width, 4), &Mask::full(32));
         (counts.wavefronts, counts.ideal_wavefronts)
     }
 

@@ -13,6 +13,7 @@ mod host;
 mod program;
 mod compile;
 mod mask;
+mod copies;
 mod index;
 mod lanes;
 mod registers;

@@ -53,6 +53,16 @@ pub(super) enum Op {
     Store { from: Vec<Register>, access: Access },
     /// `Stmt::ShuffleXor`.
     Shuffle { to: Register, from: Register, lane_mask: usize },
+    /// `Stmt::Copy` of so many elements; the predicate is that of `from`.
+    Copy { to: Access, from: Access, elems: usize },
+    /// `Stmt::CommitCopies`.
+    CommitCopies,
+    /// `Stmt::AwaitCopies`.
+    AwaitCopies { pending: u32 },
+    /// `Stmt::LoadMatrices`.
+    LoadMatrices { to: Register, from: Access, transposed: bool },
+    /// `Stmt::Mma`.
+    Mma { acc: Register, row: Register, col: Register },
     /// `Stmt::Compute`; unused sources repeat the first.
     Compute { to: Register, operation: Operation, sources: [Register; 3] },
     /// A statement that breaks a rule whatever the values are: a trap where it is reached.
@@ -82,10 +92,12 @@ pub(super) enum Memory {
 
 /// A register: an element of an array.
 pub(super) struct Register {
-    /// The registers of the array.
+    /// The elements of the array's registers.
     pub array: Range<usize>,
-    /// The element.
+    /// The register.
     pub at: Index,
+    /// Elements of a register: two halves, or one of anything else.
+    pub word_elems: usize,
 }
 
 /// What `Stmt::Compute` does with its sources.
@@ -99,6 +111,8 @@ pub(super) enum Operation {
     Mul,
     /// First times second plus third, rounded once.
     Fma,
+    /// The first, rounded to TF32.
+    Tf32,
 }
 
 /// An index expression; values of all types are kept in 64 bits, so `Widen` vanishes.

@@ -6,6 +6,7 @@ use mage_einsum::dtype::Dtype;
 use super::failure::Fault;
 use super::mask::Mask;
 use super::program::Operation;
+use crate::fragment::{Fragment, Held};
 
 /// All registers of all threads of a block. An f64 carries a value of any type; what is computed
 /// is rounded to the type of the register that it goes to.
@@ -72,6 +73,7 @@ impl Registers {
         mask: &Mask,
     ) -> Result<(), Box<Fault>> {
         match (operation, self.dtypes[to]) {
+            (Operation::Tf32, _) => self.combine(to, sources, mask, |a, _, _| tf32(a)),
             (Operation::Copy, _) => self.combine(to, sources, mask, |a, _, _| a),
             (Operation::Add, Dtype::F64) => self.combine(to, sources, mask, |a, b, _| a + b),
             (Operation::Mul, Dtype::F64) => self.combine(to, sources, mask, |a, b, _| a * b),
@@ -98,6 +100,52 @@ impl Registers {
         self.scratch = scratch;
         self.is_set[to] = true;
         Ok(())
+    }
+
+    /// `sums += row factor * col factor` in each of the running warps, which are whole. Products
+    /// are exact in f64, and the sum of each instruction is rounded once.
+    pub fn mma(
+        &mut self,
+        fragment: Fragment,
+        (sums, row, col): (usize, usize, usize),
+        mask: &Mask,
+    ) -> Result<(), Box<Fault>> {
+        let depth = fragment.depth();
+        for warp in mask.warps() {
+            let Some(first) = warp.first() else { continue };
+            let mut factors = [[0.0; 16]; Fragment::ROWS + Fragment::COLS];
+            for (line, products) in factors.iter_mut().enumerate() {
+                for (at, value) in products.iter_mut().enumerate().take(depth) {
+                    let (held, from) = match line.checked_sub(Fragment::ROWS) {
+                        None => (fragment.row_factor(line, at), row),
+                        Some(line) => (fragment.col_factor(at, line), col),
+                    };
+                    *value = self.factor(from + held.elem, first + held.lane)?;
+                }
+            }
+            let (rows, cols) = factors.split_at(Fragment::ROWS);
+            for (i, row) in rows.iter().enumerate() {
+                for (j, col) in cols.iter().enumerate() {
+                    let Held { lane, elem } = Fragment::sum(i, j);
+                    let before = self.row(sums + elem)?[first + lane];
+                    let products = row.iter().zip(col).map(|(a, b)| a * b);
+                    let sum = products.fold(before, |sum, product| sum + product);
+                    self.rows[sums + elem][first + lane] = single(sum);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A number that the tensor cores multiply. They would cut off what TF32 cannot hold.
+    fn factor(&self, register: usize, lane: usize) -> Result<f64, Box<Fault>> {
+        let value = self.row(register)?[lane];
+        if self.dtypes[register] == Dtype::F32 && value.is_finite() && tf32(value) != value {
+            let name = &self.names[register];
+            let message = format!("`{name}` is {value}, which is not rounded to TF32, in an mma");
+            return Err(Fault::at(lane, message));
+        }
+        Ok(value)
     }
 
     fn combine(
@@ -135,4 +183,10 @@ impl Registers {
 #[inline]
 fn single(value: f64) -> f64 {
     f64::from(value as f32)
+}
+
+/// An f32 rounded to the 11 significant bits of TF32, of two neighbours the larger one.
+fn tf32(value: f64) -> f64 {
+    let bits = (value as f32).to_bits();
+    if value.is_nan() { value } else { f64::from(f32::from_bits((bits + (1 << 12)) & !0x1fff)) }
 }

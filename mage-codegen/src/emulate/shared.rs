@@ -4,6 +4,7 @@
 
 use mage_einsum::dtype::Dtype;
 
+use super::copies::Landing;
 use super::failure::Fault;
 
 /// One shared array.
@@ -27,6 +28,9 @@ struct Cell {
 const THREAD_BITS: u32 = 11;
 /// Stands in a mark for more than one thread.
 const MANY: u32 = (1 << THREAD_BITS) - 1;
+/// Stands instead of a writer's mark while a copy is on its way: it is later than every mark, so
+/// that whoever touches the cell is found.
+const FLYING: u32 = u32::MAX;
 
 impl SharedArray {
     /// An array that nothing wrote.
@@ -34,9 +38,9 @@ impl SharedArray {
         SharedArray { name, dtype, cells: vec![Cell::default(); elems], epoch: 1 << THREAD_BITS }
     }
 
-    /// 4-byte words of an element, for counting.
-    pub fn elem_words(&self) -> usize {
-        self.dtype.size_bytes().div_ceil(4) as usize
+    /// Bytes of an element, for counting.
+    pub fn elem_bytes(&self) -> u64 {
+        self.dtype.size_bytes()
     }
 
     /// A new block: nothing is written.
@@ -60,7 +64,10 @@ impl SharedArray {
         self.epoch = 2 << THREAD_BITS;
         for cell in &mut self.cells {
             cell.read = 0;
-            cell.written = if cell.written == 0 { 0 } else { 1 << THREAD_BITS };
+            cell.written = match cell.written {
+                0 | FLYING => cell.written,
+                _ => 1 << THREAD_BITS,
+            };
         }
     }
 
@@ -104,6 +111,28 @@ impl SharedArray {
             }
         }
         if wrong { Err(self.bad_write(place, WIDTH, lane)) } else { Ok(()) }
+    }
+
+    /// Cells that a copy is going to write, which nothing may touch until it was waited for.
+    pub fn expect(&mut self, offset: u64, width: usize, lane: usize) -> Result<usize, Box<Fault>> {
+        let (epoch, mark) = (self.epoch, self.epoch | lane as u32);
+        let place = self.place(offset, width, lane)?;
+        let by_other = |seen: u32| seen >= epoch && seen != mark;
+        let cells = &mut self.cells[place..place + width];
+        if cells.iter().any(|cell| by_other(cell.written) || by_other(cell.read)) {
+            return Err(self.bad_write(place, width, lane));
+        }
+        cells.iter_mut().for_each(|cell| cell.written = FLYING);
+        Ok(place)
+    }
+
+    /// What a copy brought is there, as if its thread had written it now.
+    pub fn land(&mut self, landing: &Landing) {
+        let mark = self.epoch | landing.lane as u32;
+        let cells = &mut self.cells[landing.place..landing.place + landing.elems];
+        for (cell, value) in cells.iter_mut().zip(landing.values) {
+            *cell = Cell { value, written: mark, read: cell.read };
+        }
     }
 
     /// The first cell of an access.
@@ -171,6 +200,9 @@ impl SharedArray {
 }
 
 fn who(mark: u32) -> String {
+    if mark == FLYING {
+        return "a copy that nobody waited for".to_string();
+    }
     match mark & MANY {
         MANY => "more than one thread".to_string(),
         thread => format!("thread {thread}"),

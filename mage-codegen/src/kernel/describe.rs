@@ -30,6 +30,21 @@ pub(crate) fn describe(module: &Module, kernel: &Kernel, position: usize, stmt: 
         Stmt::ShuffleXor { to, from: _, lane_mask } => {
             format!("shuffle xor {lane_mask} {}", names.register(to.array))
         }
+        Stmt::Copy { to, from, elems, when } => format!(
+            "copy {elems}{} from {} to {}",
+            if when.is_some() { " predicated" } else { "" },
+            names.space(from.space),
+            names.space(to.space)
+        ),
+        Stmt::CommitCopies => "commit copies".to_string(),
+        Stmt::AwaitCopies { pending } => format!("await copies but {pending}"),
+        Stmt::LoadMatrices { to, from, transposed } => format!(
+            "load matrices{} {} from {}",
+            if *transposed { " transposed" } else { "" },
+            names.register(to.array),
+            names.space(from.space)
+        ),
+        Stmt::Mma { acc, .. } => format!("mma {}", names.register(acc.array)),
         Stmt::Compute { to, value } => {
             format!("{} {}", operation(value), names.register(to.array))
         }
@@ -40,6 +55,7 @@ pub(crate) fn describe(module: &Module, kernel: &Kernel, position: usize, stmt: 
 fn wide(width: Width) -> &'static str {
     match width {
         Width::One => "",
+        Width::Two => " two",
         Width::Four => " four",
     }
 }
@@ -50,6 +66,7 @@ fn operation(value: &Value) -> &'static str {
         Value::Add(..) => "add",
         Value::Mul(..) => "mul",
         Value::Fma(..) => "fma",
+        Value::Tf32(_) => "round to tf32",
     }
 }
 

@@ -4,6 +4,7 @@ use mage_einsum::dtype::Dtype;
 use mage_einsum::index::{Extent, Layout};
 
 use super::{Expr, HostExpr, HostStep, Space, Stmt, Ty, VarId};
+use crate::fragment::Fragment;
 
 /// Position in [`Module::buffers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -197,15 +198,23 @@ pub struct SharedArray {
     pub dtype: Dtype,
 }
 
-/// An array of registers. Indexed by literals and unrolled loop variables only.
+/// An array of registers. Indexed by literals and unrolled loop variables only. An array of halves
+/// is for the factors of the tensor cores alone, and a register of it holds two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegArray {
     /// A Rust identifier, for example `acc`.
     pub name: String,
-    /// Elements.
+    /// Registers.
     pub elems: u32,
     /// Element type.
     pub dtype: Dtype,
+}
+
+impl RegArray {
+    /// Elements of a register.
+    pub fn word_elems(&self) -> usize {
+        Fragment::of_bytes(self.dtype.size_bytes()).word_elems
+    }
 }
 
 impl Workspace {

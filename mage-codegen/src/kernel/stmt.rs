@@ -88,6 +88,53 @@ pub enum Stmt {
         /// 1 to 31.
         lane_mask: u32,
     },
+    /// Starts to copy `elems` consecutive elements, 16 bytes or 4, from global to shared memory;
+    /// where `when` does not hold, nothing is read and zeros are written. The copy goes on beside
+    /// what its thread does next, until the thread waits for its group.
+    Copy {
+        /// First element, in shared memory.
+        to: Place,
+        /// First element, in global memory; its type is that of `to`.
+        from: Place,
+        /// How many.
+        elems: u32,
+        /// The predicate of an edge copy.
+        when: Option<Pred>,
+    },
+    /// Makes a group of the copies that the thread has started since it made the last one.
+    CommitCopies,
+    /// Waits until no more than so many of the thread's youngest groups go on. What they copied is
+    /// there for this thread, and behind a barrier for the others.
+    AwaitCopies {
+        /// Groups that may go on.
+        pending: u32,
+    },
+    /// Reads four matrices of eight rows of 16 bytes from shared memory into four consecutive
+    /// registers, one a matrix; reached by all 32 threads of a warp or none. Lane `l` says where
+    /// row `l % 8` of matrix `l / 8` is. It gets of every matrix what stands in row `l / 4` at the
+    /// place of a word, `l % 4`: one f32 or two halves. Transposed, which halves can be, it gets
+    /// the two that stand there when rows and columns are exchanged (PTX ISA, "ldmatrix").
+    LoadMatrices {
+        /// The first of four registers.
+        to: Reg,
+        /// The row that this lane names.
+        from: Place,
+        /// Whether rows and columns are exchanged.
+        transposed: bool,
+    },
+    /// `acc += row * col` by the tensor cores, where a warp holds three matrices together: 16x8
+    /// sums in f32, and two factors of 16 rows and 8 columns whose depth is 16 for halves and 8
+    /// for f32, which must be rounded to TF32 before. Each product is exact, and the sum is
+    /// rounded once in the emulator, a few times on a device. Reached by all 32 threads of a warp
+    /// or none. Which element is in which lane: [`Fragment`](crate::fragment::Fragment).
+    Mma {
+        /// The first of four sums.
+        acc: Reg,
+        /// The first of four registers of the row factor.
+        row: Reg,
+        /// The first of two registers of the column factor.
+        col: Reg,
+    },
     /// `to = value` in registers.
     Compute {
         /// The register that is written.
@@ -143,20 +190,27 @@ pub enum Space {
 pub enum Width {
     /// One element.
     One,
+    /// Two elements, 8 bytes or 4 where they are halves, aligned to as many.
+    Two,
     /// Four elements, 16 bytes or 8 where they are halves, aligned to as many.
     Four,
 }
 
 impl Width {
-    /// The width of an access of 1 or 4 elements.
+    /// The width of an access of 1, 2 or 4 elements.
     pub fn of(elems: u32) -> Width {
-        if elems == 4 { Width::Four } else { Width::One }
+        match elems {
+            2 => Width::Two,
+            4 => Width::Four,
+            _ => Width::One,
+        }
     }
 
     /// The number of elements.
     pub fn elems(self) -> u32 {
         match self {
             Width::One => 1,
+            Width::Two => 2,
             Width::Four => 4,
         }
     }
@@ -173,4 +227,7 @@ pub enum Value {
     Mul(Reg, Reg),
     /// `first * second + third`, rounded once.
     Fma(Reg, Reg, Reg),
+    /// The nearest number with the 11 significant bits of TF32, of two the larger one (PTX ISA,
+    /// "cvt", `.rna`).
+    Tf32(Reg),
 }

@@ -27,15 +27,16 @@ pub enum Direction {
     Store,
 }
 
-/// What a load or a store does, apart from where in its array.
+/// What a statement does to a memory, apart from where in its array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// The memory and the array in it.
     pub space: Space,
     /// Which way.
     pub direction: Direction,
-    /// How many elements at once.
-    pub width: Width,
+    /// How many elements at once, each to or from a register; none where they go to shared memory
+    /// without one, or as words of several.
+    pub width: Option<Width>,
 }
 
 /// The buffers that a kernel touches, each in the one direction that `verify` allows it; one that
@@ -53,23 +54,28 @@ pub fn buffers(kernel: &Kernel) -> BTreeMap<BufferId, Direction> {
 
 /// Every access of a kernel to memory.
 pub fn accesses(kernel: &Kernel) -> Vec<Access> {
-    let access = |stmt: &Stmt| match stmt {
-        Stmt::Load { from, width, .. } => {
-            Some(Access { space: from.space, direction: Direction::Load, width: *width })
-        }
-        Stmt::Store { to, width, .. } => {
-            Some(Access { space: to.space, direction: Direction::Store, width: *width })
-        }
+    let loads =
+        |place: &Place, width| Access { space: place.space, direction: Direction::Load, width };
+    let stores =
+        |place: &Place, width| Access { space: place.space, direction: Direction::Store, width };
+    let accesses = |stmt: &Stmt| match stmt {
+        Stmt::Load { from, width, .. } => vec![loads(from, Some(*width))],
+        Stmt::Store { to, width, .. } => vec![stores(to, Some(*width))],
+        Stmt::Copy { to, from, .. } => vec![loads(from, None), stores(to, None)],
+        Stmt::LoadMatrices { from, .. } => vec![loads(from, None)],
         Stmt::Let { .. }
         | Stmt::Assign { .. }
         | Stmt::Fill { .. }
         | Stmt::For { .. }
         | Stmt::If { .. }
         | Stmt::Barrier
+        | Stmt::CommitCopies
+        | Stmt::AwaitCopies { .. }
+        | Stmt::Mma { .. }
         | Stmt::Compute { .. }
-        | Stmt::ShuffleXor { .. } => None,
+        | Stmt::ShuffleXor { .. } => Vec::new(),
     };
-    statements(&kernel.body).into_iter().filter_map(access).collect()
+    statements(&kernel.body).into_iter().flat_map(accesses).collect()
 }
 
 /// The named constants of a kernel in order of first appearance.
@@ -131,6 +137,11 @@ pub fn bodies(stmt: &Stmt) -> Vec<&[Stmt]> {
         | Stmt::Load { .. }
         | Stmt::Store { .. }
         | Stmt::ShuffleXor { .. }
+        | Stmt::Copy { .. }
+        | Stmt::CommitCopies
+        | Stmt::AwaitCopies { .. }
+        | Stmt::LoadMatrices { .. }
+        | Stmt::Mma { .. }
         | Stmt::Compute { .. } => Vec::new(),
     }
 }
@@ -147,9 +158,19 @@ pub fn indices(stmt: &Stmt) -> Vec<&Expr> {
             found.extend(when.iter().flat_map(sides));
             found
         }
-        Stmt::Fill { .. } | Stmt::Barrier | Stmt::ShuffleXor { .. } | Stmt::Compute { .. } => {
-            Vec::new()
+        Stmt::Copy { to, from, when, .. } => {
+            let mut found = vec![&to.offset, &from.offset];
+            found.extend(when.iter().flat_map(sides));
+            found
         }
+        Stmt::LoadMatrices { from, .. } => vec![&from.offset],
+        Stmt::Fill { .. }
+        | Stmt::Barrier
+        | Stmt::ShuffleXor { .. }
+        | Stmt::CommitCopies
+        | Stmt::AwaitCopies { .. }
+        | Stmt::Mma { .. }
+        | Stmt::Compute { .. } => Vec::new(),
     }
 }
 
@@ -160,16 +181,21 @@ pub fn registers(stmt: &Stmt) -> Vec<&Reg> {
         Stmt::Store { from, .. } => from.iter().collect(),
         Stmt::ShuffleXor { to, from, lane_mask: _ } => vec![to, from],
         Stmt::Compute { to, value } => match value {
-            Value::Copy(from) => vec![to, from],
+            Value::Copy(from) | Value::Tf32(from) => vec![to, from],
             Value::Add(left, right) | Value::Mul(left, right) => vec![to, left, right],
             Value::Fma(first, second, third) => vec![to, first, second, third],
         },
+        Stmt::LoadMatrices { to, .. } => vec![to],
+        Stmt::Mma { acc, row, col } => vec![acc, row, col],
         Stmt::Let { .. }
         | Stmt::Assign { .. }
         | Stmt::Fill { .. }
         | Stmt::For { .. }
         | Stmt::If { .. }
-        | Stmt::Barrier => Vec::new(),
+        | Stmt::Barrier
+        | Stmt::Copy { .. }
+        | Stmt::CommitCopies
+        | Stmt::AwaitCopies { .. } => Vec::new(),
     }
 }
 
@@ -177,14 +203,19 @@ pub fn registers(stmt: &Stmt) -> Vec<&Reg> {
 pub fn written(stmt: &Stmt) -> Option<RegId> {
     match stmt {
         Stmt::Fill { reg, .. } => Some(*reg),
-        Stmt::Load { to, .. } | Stmt::ShuffleXor { to, .. } | Stmt::Compute { to, .. } => {
-            Some(to.array)
-        }
+        Stmt::Load { to, .. }
+        | Stmt::ShuffleXor { to, .. }
+        | Stmt::LoadMatrices { to, .. }
+        | Stmt::Mma { acc: to, .. }
+        | Stmt::Compute { to, .. } => Some(to.array),
         Stmt::Let { .. }
         | Stmt::Assign { .. }
         | Stmt::For { .. }
         | Stmt::If { .. }
         | Stmt::Barrier
+        | Stmt::Copy { .. }
+        | Stmt::CommitCopies
+        | Stmt::AwaitCopies { .. }
         | Stmt::Store { .. } => None,
     }
 }

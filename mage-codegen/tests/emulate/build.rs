@@ -129,6 +129,12 @@ pub fn store_when(space: Space, offset: Expr, from: Reg, when: Pred) -> Stmt {
     }
 }
 
+/// Starts a copy to shared memory.
+pub fn copy_async(to: (Space, Expr), from: (Space, Expr), elems: u32) -> Stmt {
+    let place = |(space, offset)| Place { space, offset };
+    Stmt::Copy { to: place(to), from: place(from), elems, when: None }
+}
+
 pub fn fma(to: Reg, first: Reg, second: Reg) -> Stmt {
     Stmt::Compute { to: to.clone(), value: Value::Fma(first, second, to) }
 }

@@ -3,9 +3,9 @@
 mod planted;
 
 use mage_codegen::emulate::{Arguments, Failure, Input, Trap, run};
-use mage_codegen::kernel::{HostExpr, Module, Param, ParamValue, Stmt, VarId};
+use mage_codegen::kernel::{HostExpr, Module, Param, ParamValue, SharedId, Space, Stmt, VarId};
 
-use crate::build::{global, load_four, n, run_aligned, store_when};
+use crate::build::{copy_async, global, load, load_four, n, run_aligned, store_when};
 use crate::kernels::{Tiles, copy, matmul, transpose};
 use planted::{probe, r, thread};
 
@@ -34,6 +34,8 @@ fn every_planted_fault_traps() {
         planted::memory_faults(),
         planted::race_faults(),
         planted::warp_faults(),
+        planted::copy_faults(),
+        planted::fragment_faults(),
         planted::index_faults(),
         planted::value_faults(),
     ]
@@ -48,6 +50,19 @@ fn every_planted_fault_traps() {
 #[test]
 fn the_probe_itself_is_right() {
     assert_eq!(trap_of(&probe(vec![]), 16), Err("no trap".to_string()));
+}
+
+#[test]
+fn a_copy_that_is_waited_for_behind_a_barrier_is_right() {
+    let cells = Space::Shared(SharedId(0));
+    let planted = vec![
+        copy_async((cells, thread()), (global(0), thread().widen()), 1),
+        Stmt::CommitCopies,
+        Stmt::AwaitCopies { pending: 0 },
+        Stmt::Barrier,
+        load(r(0), cells, thread().xor(n(1))),
+    ];
+    assert_eq!(trap_of(&probe(planted), 16), Err("no trap".to_string()));
 }
 
 #[test]

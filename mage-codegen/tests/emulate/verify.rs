@@ -6,7 +6,8 @@ use mage_codegen::kernel::{
 };
 
 use crate::build::{
-    Builder, at, bind, fill, global, load, load_four, module, n, serial, store, unrolled, v, when,
+    Builder, at, bind, copy_async, fill, global, load, load_four, module, n, serial, store,
+    unrolled, v, when,
 };
 use crate::kernels::{Tiles, copy, matmul, transpose};
 
@@ -53,6 +54,31 @@ fn refuses_a_shuffle_without_warps() {
     module.kernels[0].block_threads = 48;
     let why = verify(&module).unwrap_err();
     assert!(why.contains("a shuffle in a block of 48 threads, which are no warps"), "{why}");
+}
+
+#[test]
+fn refuses_what_feeds_the_tensor_cores_wrongly() {
+    let copied = |elems| copy_async((CELLS, n(0)), (global(0), n(0).widen()), elems);
+    let from = Place { space: CELLS, offset: n(0) };
+    let matrices = Stmt::LoadMatrices { to: r(0), from, transposed: true };
+    let mma = |col| Stmt::Mma { acc: r(0), row: r(0), col: r(col) };
+    let outwards = copy_async((global(1), n(0).widen()), (CELLS, n(0)), 1);
+    let rows = [
+        (vec![copied(2)], "a copy of 8 bytes, which can be 4 or 16"),
+        (vec![outwards], "a copy does not go from global to shared memory"),
+        (vec![fill(FOUR), matrices], "matrices of f32 have no transposed load"),
+        (vec![mma(0)], "`four` is used before it is filled"),
+        (vec![fill(FOUR), mma(3)], "`four[3]`, 2 wide, is out of range: the array has 4"),
+        (
+            vec![fill(FOUR), when(Expr::Thread.less(n(1)), vec![mma(0)])],
+            "an mma stands under an `if`",
+        ),
+    ];
+    for (planted, expected) in rows {
+        let why = verify(&probe(planted)).unwrap_err();
+        assert!(why.contains(expected), "{why} instead of {expected}");
+    }
+    assert_eq!(verify(&probe(vec![copied(4), copied(1), fill(FOUR), mma(0)])), Ok(()));
 }
 
 #[test]

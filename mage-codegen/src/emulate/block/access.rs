@@ -25,9 +25,10 @@ impl<'p> Block<'p, '_, '_> {
         let offsets = self.slots.eval(&access.offset, running)?;
         match access.width {
             Width::One => self.load_wide::<1>(first, access.memory, &offsets, running)?,
+            Width::Two => self.load_wide::<2>(first, access.memory, &offsets, running)?,
             Width::Four => self.load_wide::<4>(first, access.memory, &offsets, running)?,
         }
-        self.count_access(access, &offsets, running, Direction::Load);
+        self.count_access((access.memory, n_elems), &offsets, running, Direction::Load);
         self.slots.release(offsets);
         Ok(())
     }
@@ -74,9 +75,11 @@ impl<'p> Block<'p, '_, '_> {
         let offsets = self.slots.eval(&access.offset, running)?;
         match access.width {
             Width::One => self.store_wide::<1>(from, access.memory, &offsets, running)?,
+            Width::Two => self.store_wide::<2>(from, access.memory, &offsets, running)?,
             Width::Four => self.store_wide::<4>(from, access.memory, &offsets, running)?,
         }
-        self.count_access(access, &offsets, running, Direction::Store);
+        let n_elems = access.width.elems() as usize;
+        self.count_access((access.memory, n_elems), &offsets, running, Direction::Store);
         self.slots.release(offsets);
         Ok(())
     }
@@ -110,23 +113,23 @@ impl<'p> Block<'p, '_, '_> {
 
     /// Where the predicate of an access holds. The offset is evaluated only there, as in the
     /// source, where it stands under an `if`.
-    fn held(&mut self, access: &'p Access, mask: &Mask) -> Result<Where, Box<Fault>> {
+    pub(super) fn held(&mut self, access: &'p Access, mask: &Mask) -> Result<Where, Box<Fault>> {
         match &access.when {
             Some(test) => self.slots.test(test, mask),
             None => Ok(Where::All),
         }
     }
 
-    fn count_access(
+    pub(super) fn count_access(
         &mut self,
-        access: &Access,
+        (memory, n_elems): (Memory, usize),
         offsets: &Operand,
         running: &Mask,
         direction: Direction,
     ) {
         let Some(counts) = &mut self.counts else { return };
-        let (view, n_elems) = (self.slots.view(offsets), access.width.elems() as usize);
-        match (access.memory, direction) {
+        let view = self.slots.view(offsets);
+        match (memory, direction) {
             (Memory::Global(buffer), _) => {
                 let (base_byte, elem_bytes) =
                     (self.global[buffer].base_byte(), self.global[buffer].elem_bytes());
@@ -137,12 +140,12 @@ impl<'p> Block<'p, '_, '_> {
                 into.access(view, n_elems, (base_byte, elem_bytes), running);
             }
             (Memory::Shared(array), Direction::Load) => {
-                let words = self.shared[array].elem_words();
-                counts.shared_load.load(view, (n_elems, words), running);
+                let bytes = self.shared[array].elem_bytes();
+                counts.shared_load.load(view, (n_elems, bytes), running);
             }
             (Memory::Shared(array), Direction::Store) => {
-                let words = self.shared[array].elem_words();
-                counts.shared_store.store(view, (n_elems, words), running);
+                let bytes = self.shared[array].elem_bytes();
+                counts.shared_store.store(view, (n_elems, bytes), running);
             }
         }
     }

@@ -5,6 +5,7 @@ mod strides;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mage_einsum::dtype::Dtype;
 use mage_einsum::index::{Access, Extent, ModeId, Program, Statement, TensorId};
 
 use super::names::Names;
@@ -159,16 +160,24 @@ impl<'p> Builder<'p> {
 
     /// A register array of the type that sums are accumulated in.
     pub fn registers(&mut self, name: &str, elems: u32) -> RegId {
+        self.registers_of(name, elems, self.program.accumulator())
+    }
+
+    /// A register array of another type.
+    pub fn registers_of(&mut self, name: &str, elems: u32, dtype: Dtype) -> RegId {
         let name = self.unique(name);
-        let dtype = self.program.accumulator();
         self.registers.push(RegArray { name, elems, dtype });
         RegId(self.registers.len() - 1)
     }
 
     /// A shared array of the same type.
     pub fn shared(&mut self, name: &str, elems: u32) -> SharedId {
+        self.shared_of(name, elems, self.program.accumulator())
+    }
+
+    /// A shared array of another type.
+    pub fn shared_of(&mut self, name: &str, elems: u32, dtype: Dtype) -> SharedId {
         let name = self.unique(name);
-        let dtype = self.program.accumulator();
         self.shared.push(SharedArray { name, elems, dtype });
         SharedId(self.shared.len() - 1)
     }
@@ -302,6 +311,11 @@ fn retain(body: &mut Vec<Stmt>, used: &BTreeSet<VarId>) -> bool {
             | Stmt::Load { .. }
             | Stmt::Store { .. }
             | Stmt::Compute { .. }
+            | Stmt::Copy { .. }
+            | Stmt::CommitCopies
+            | Stmt::AwaitCopies { .. }
+            | Stmt::LoadMatrices { .. }
+            | Stmt::Mma { .. }
             | Stmt::ShuffleXor { .. } => {}
         }
     }

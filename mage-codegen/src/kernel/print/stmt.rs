@@ -1,9 +1,7 @@
 //! Statements, registers, places and index expressions as text.
 
 use super::Lines;
-use crate::kernel::{
-    BinOp, Expr, Kernel, Module, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value, Width,
-};
+use crate::kernel::{BinOp, Expr, Kernel, Module, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value};
 
 pub(super) fn body(out: &mut Lines, depth: usize, module: &Module, kernel: &Kernel, body: &[Stmt]) {
     for stmt in body {
@@ -24,6 +22,11 @@ pub(super) fn body(out: &mut Lines, depth: usize, module: &Module, kernel: &Kern
             | Stmt::Load { .. }
             | Stmt::Store { .. }
             | Stmt::ShuffleXor { .. }
+            | Stmt::Copy { .. }
+            | Stmt::CommitCopies
+            | Stmt::AwaitCopies { .. }
+            | Stmt::LoadMatrices { .. }
+            | Stmt::Mma { .. }
             | Stmt::Compute { .. } => {}
         }
     }
@@ -49,12 +52,13 @@ fn head(module: &Module, kernel: &Kernel, stmt: &Stmt) -> String {
         Stmt::If { when, .. } => format!("if {}", pred(kernel, when)),
         Stmt::Barrier => "barrier".to_string(),
         Stmt::Load { to, from, width, when } => {
-            let (to, from) = (run(kernel, to, *width), place(module, kernel, from, *width));
+            let elems = width.elems();
+            let (to, from) = (run(kernel, to, elems), place(module, kernel, from, elems));
             let when = guard(kernel, when.as_ref(), " else 0");
             format!("reg {to} = {from}{when}")
         }
         Stmt::Store { to, from, width, when } => {
-            let to = place(module, kernel, to, *width);
+            let to = place(module, kernel, to, width.elems());
             let from: Vec<String> = from.iter().map(|one| reg(kernel, one)).collect();
             let when = guard(kernel, when.as_ref(), "");
             format!("{to} = reg {}{when}", from.join(", "))
@@ -62,6 +66,24 @@ fn head(module: &Module, kernel: &Kernel, stmt: &Stmt) -> String {
         Stmt::ShuffleXor { to, from, lane_mask } => {
             let (to, from) = (reg(kernel, to), reg(kernel, from));
             format!("reg {to} = shuffle_xor({from}, {lane_mask})")
+        }
+        Stmt::Copy { to, from, elems, when } => {
+            let [to, from] = [to, from].map(|end| place(module, kernel, end, *elems));
+            let when = guard(kernel, when.as_ref(), " else 0");
+            format!("copy {to} = {from}{when}")
+        }
+        Stmt::CommitCopies => "commit copies".to_string(),
+        Stmt::AwaitCopies { pending } => format!("await copies, {pending} pending"),
+        Stmt::LoadMatrices { to, from, transposed } => {
+            let to = run(kernel, to, 4);
+            let from = place(module, kernel, from, 1);
+            let transposed = if *transposed { " transposed" } else { "" };
+            format!("reg {to} = matrices{transposed} at {from}")
+        }
+        Stmt::Mma { acc, row, col } => {
+            let [acc, row, col] =
+                [(acc, 4), (row, 4), (col, 2)].map(|(first, words)| run(kernel, first, words));
+            format!("reg {acc} += mma({row}, {col})")
         }
         Stmt::Compute { to, value } => format!("{} = {}", reg(kernel, to), computed(kernel, value)),
     }
@@ -168,30 +190,28 @@ fn reg(kernel: &Kernel, reg: &Reg) -> String {
     format!("{}[{}]", array(kernel, reg.array), expr(kernel, &reg.at))
 }
 
-fn run(kernel: &Kernel, reg: &Reg, width: Width) -> String {
-    format!("{}[{}{}]", array(kernel, reg.array), expr(kernel, &reg.at), wide(width))
+fn run(kernel: &Kernel, reg: &Reg, elems: u32) -> String {
+    format!("{}[{}{}]", array(kernel, reg.array), expr(kernel, &reg.at), wide(elems))
 }
 
-fn place(module: &Module, kernel: &Kernel, place: &Place, width: Width) -> String {
+fn place(module: &Module, kernel: &Kernel, place: &Place, elems: u32) -> String {
     let (space, name) = match place.space {
         Space::Global(buffer) => ("global", &module.buffers[buffer.0].ident),
         Space::Shared(array) => ("shared", &kernel.shared[array.0].name),
     };
-    format!("{space} {name}[{}{}]", expr(kernel, &place.offset), wide(width))
+    format!("{space} {name}[{}{}]", expr(kernel, &place.offset), wide(elems))
 }
 
-/// A run of four elements starts at the index and is written `[index; 4]`.
-fn wide(width: Width) -> &'static str {
-    match width {
-        Width::One => "",
-        Width::Four => "; 4",
-    }
+/// A run of several elements starts at the index; one of four is written `[index; 4]`.
+fn wide(elems: u32) -> String {
+    if elems == 1 { String::new() } else { format!("; {elems}") }
 }
 
 fn computed(kernel: &Kernel, value: &Value) -> String {
     let show = |one| reg(kernel, one);
     match value {
         Value::Copy(from) => show(from),
+        Value::Tf32(from) => format!("tf32({})", show(from)),
         Value::Add(left, right) => format!("{} + {}", show(left), show(right)),
         Value::Mul(left, right) => format!("{} * {}", show(left), show(right)),
         Value::Fma(first, second, third) => {

@@ -10,7 +10,11 @@ use super::super::{
 use super::buffer_use;
 use super::expr::Scope;
 use crate::device::WARP_THREADS;
+use crate::fragment::Fragment;
 use mage_einsum::index::Layout;
+
+/// Types that the tensor cores multiply and sum in f32.
+const FACTORS: [Dtype; 3] = [Dtype::F16, Dtype::BF16, Dtype::F32];
 
 /// Walks the kernel's body from top to bottom.
 pub(super) fn verify(module: &Module, kernel: &Kernel) -> Result<(), String> {
@@ -106,11 +110,28 @@ impl Walk<'_> {
                 from.iter().try_for_each(|reg| self.carried(reg, to, *width))
             }
             Stmt::ShuffleXor { to, from, lane_mask } => self.shuffle(to, from, *lane_mask),
+            Stmt::Copy { to, from, elems, when } => {
+                self.copy([to, from], *elems)?;
+                self.access(from, when.as_ref(), Direction::Load)?;
+                self.access(to, None, Direction::Store)
+            }
+            Stmt::CommitCopies | Stmt::AwaitCopies { .. } => Ok(()),
+            Stmt::LoadMatrices { to, from, transposed } => {
+                self.whole_warps("a load of matrices")?;
+                self.registers(to, 4)?;
+                self.access(from, None, Direction::Load)?;
+                self.matrices(to, from, *transposed)
+            }
+            Stmt::Mma { acc, row, col } => self.mma(acc, row, col),
             Stmt::Compute { to, value } => {
                 self.registers(to, 1)?;
                 self.one_type(stmt)?;
                 match value {
                     Value::Copy(only) => self.registers(only, 1),
+                    Value::Tf32(only) => {
+                        self.has_dtype(only, &[Dtype::F32])?;
+                        self.registers(only, 1)
+                    }
                     Value::Add(first, second) | Value::Mul(first, second) => {
                         self.registers(first, 1)?;
                         self.registers(second, 1)
@@ -144,20 +165,78 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A shuffle needs whole warps, which a condition would tear apart.
-    fn shuffle(&self, to: &Reg, from: &Reg, lane_mask: u32) -> Result<(), String> {
+    /// What a warp does together needs whole warps, which a condition would tear apart.
+    fn whole_warps(&self, what: &str) -> Result<(), String> {
         let threads = self.kernel.block_threads;
         if self.n_ifs > 0 {
-            return Err("a shuffle stands under an `if`".to_string());
+            return Err(format!("{what} stands under an `if`"));
         }
         if !threads.is_multiple_of(WARP_THREADS) {
-            return Err(format!("a shuffle in a block of {threads} threads, which are no warps"));
+            return Err(format!("{what} in a block of {threads} threads, which are no warps"));
         }
+        Ok(())
+    }
+
+    fn shuffle(&self, to: &Reg, from: &Reg, lane_mask: u32) -> Result<(), String> {
+        self.whole_warps("a shuffle")?;
         if !(1..WARP_THREADS).contains(&lane_mask) {
             return Err(format!("a shuffle with the lane mask {lane_mask}, limit 1 to 31"));
         }
         self.registers(to, 1)?;
         self.registers(from, 1)
+    }
+
+    /// A copy goes from global to shared memory of one type, and has the bytes that one
+    /// instruction can have (PTX ISA, "cp.async").
+    fn copy(&self, [to, from]: [&Place; 2], elems: u32) -> Result<(), String> {
+        let (Space::Shared(array), Space::Global(buffer)) = (to.space, from.space) else {
+            return Err("a copy does not go from global to shared memory".to_string());
+        };
+        buffer_use(self.module, buffer)?;
+        let array = self.kernel.shared.get(array.0);
+        let dtype = array.ok_or_else(|| format!("{:?} does not exist", to.space))?.dtype;
+        let source = self.module.buffers[buffer.0].dtype;
+        if dtype != source {
+            return Err(format!("a copy from memory of {source} to memory of {dtype}"));
+        }
+        match u64::from(elems) * dtype.size_bytes() {
+            4 | 16 => Ok(()),
+            bytes => Err(format!("a copy of {bytes} bytes, which can be 4 or 16")),
+        }
+    }
+
+    fn matrices(&self, to: &Reg, from: &Place, transposed: bool) -> Result<(), String> {
+        let Space::Shared(array) = from.space else {
+            return Err("a load of matrices from global memory".to_string());
+        };
+        let dtype = self.kernel.shared[array.0].dtype;
+        self.has_dtype(to, &[dtype])?;
+        self.has_dtype(to, &FACTORS)?;
+        if transposed && dtype == Dtype::F32 {
+            return Err("matrices of f32 have no transposed load".to_string());
+        }
+        Ok(())
+    }
+
+    fn mma(&self, acc: &Reg, row: &Reg, col: &Reg) -> Result<(), String> {
+        self.whole_warps("an mma")?;
+        self.registers(acc, Fragment::SUMS as u32)?;
+        self.has_dtype(acc, &[Dtype::F32])?;
+        self.registers(row, Fragment::ROW_WORDS as u32)?;
+        self.registers(col, Fragment::COL_WORDS as u32)?;
+        self.has_dtype(row, &FACTORS)?;
+        self.has_dtype(col, &[self.kernel.registers[row.array.0].dtype])
+    }
+
+    fn has_dtype(&self, reg: &Reg, wanted: &[Dtype]) -> Result<(), String> {
+        let Some(array) = self.kernel.registers.get(reg.array.0) else {
+            return Err(format!("{:?} does not exist", reg.array));
+        };
+        if wanted.contains(&array.dtype) {
+            return Ok(());
+        }
+        let wanted: Vec<&str> = wanted.iter().map(|dtype| dtype.name()).collect();
+        Err(format!("`{}` is of {}, not {}", array.name, array.dtype, wanted.join(" or ")))
     }
 
     /// A register holds what memory of the place's type does, and no access has more than the 16

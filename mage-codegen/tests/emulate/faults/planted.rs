@@ -5,7 +5,8 @@ use mage_codegen::kernel::{
 };
 
 use crate::build::{
-    Builder, at, bind, fill, global, load, load_four, module, n, serial, store, unrolled, v, when,
+    Builder, at, bind, copy_async, fill, global, load, load_four, module, n, serial, store,
+    unrolled, v, when,
 };
 
 const X: VarId = VarId(0);
@@ -193,6 +194,80 @@ pub fn warp_faults() -> Vec<Row> {
             vec![Stmt::ShuffleXor { to: r(0), from: at(OTHER, n(0)), lane_mask: 1 }],
             "register `other[0]` is used before it has a value",
         ),
+    ]
+}
+
+pub fn copy_faults() -> Vec<Row> {
+    let copied =
+        |to: Expr, from: Expr, elems| copy_async((CELLS, to), (global(0), from.widen()), elems);
+    let own = || copied(thread(), thread(), 1);
+    let read = |at: Expr| load(r(0), CELLS, at);
+    let (commit, wait) = (Stmt::CommitCopies, |pending| Stmt::AwaitCopies { pending });
+    let flying = "`cells[0]` is read, and a copy that nobody waited for wrote it";
+    let four_times = || thread().modulo(n(16)).times(n(4));
+    vec![
+        ("copy that nobody waits for", vec![own(), read(thread())], flying),
+        ("copy without a group", vec![own(), wait(0), read(thread())], flying),
+        (
+            "copy whose group may go on",
+            vec![own(), commit.clone(), wait(1), read(thread())],
+            flying,
+        ),
+        (
+            "copy of another thread",
+            vec![own(), commit.clone(), wait(0), read(thread().xor(n(1)))],
+            "race: `cells[1]` is read, and thread 1 wrote it since the last barrier",
+        ),
+        (
+            "store where a copy goes",
+            vec![own(), store(CELLS, thread(), r(0))],
+            "race: `cells[0]` is written, and a copy that nobody waited for wrote it",
+        ),
+        (
+            "two copies to one cell",
+            vec![copied(four_times(), four_times(), 4)],
+            "thread 16, at `1: copy 4 from a to cells`: race: `cells[0]` is written",
+        ),
+        ("copy to no chunk", vec![copied(n(2), n(0), 4)], "`cells[2]`, 4 wide, is misaligned"),
+        ("copy past the end", vec![copied(thread(), thread().plus(n(1)), 1)], "is out of bounds"),
+        (
+            "copy out of shared memory",
+            vec![copy_async((global(1), thread().widen()), (CELLS, thread()), 1)],
+            "a copy does not go from global to shared memory",
+        ),
+    ]
+}
+
+pub fn fragment_faults() -> Vec<Row> {
+    let mma = |col: u32| Stmt::Mma { acc: r(0), row: r(0), col: r(col) };
+    let matrices = |transposed, from| Stmt::LoadMatrices {
+        to: r(0),
+        from: Place { space: CELLS, offset: from },
+        transposed,
+    };
+    vec![
+        (
+            "mma in a branch",
+            vec![when(lane_zero(), vec![mma(0)])],
+            "the mma is reached by 1 of the warp's 32",
+        ),
+        ("mma past the registers", vec![mma(3)], "register 3, 2 wide, is out of range"),
+        (
+            "mma of what is no TF32",
+            vec![Stmt::Fill { reg: FOUR, value: 0.1 }, mma(0)],
+            "which is not rounded to TF32, in an mma",
+        ),
+        (
+            "matrices of f32 transposed",
+            vec![matrices(true, n(0))],
+            "matrices of f32 have no transposed load",
+        ),
+        (
+            "matrices that nothing wrote",
+            vec![matrices(false, thread().modulo(n(16)).times(n(4)))],
+            "`cells[0]` is read but nothing in the block wrote it",
+        ),
+        ("a row between chunks", vec![matrices(false, n(2))], "`cells[2]`, 4 wide, is misaligned"),
     ]
 }
 
