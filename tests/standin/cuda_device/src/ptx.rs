@@ -19,6 +19,30 @@ macro_rules! ptx_asm {
         $to = $crate::ptx::f16_from_f32($from)
     };
     (
+        "cvt.rna.tf32.f32 %0, %1;", out("=r") $to:ident, in("f") $from:expr,
+        options(register_only)
+    ) => {
+        $to = $crate::ptx::tf32_from_f32($from)
+    };
+    (
+        "{ .reg .u64 %%to; cvta.to.shared.u64 %%to, %0; cp.async.cg.shared.global [%%to], [%1], 16, %2; }",
+        in("l") $to:expr, in("l") $from:expr, in("r") $read:expr, clobber("memory")
+    ) => {
+        $crate::async_copy::copy_16($to.cast(), $from.cast(), $read)
+    };
+    ("cp.async.commit_group;", clobber("memory")) => {
+        $crate::async_copy::commit()
+    };
+    ("cp.async.wait_group 0;", clobber("memory")) => {
+        $crate::async_copy::wait(0)
+    };
+    ("cp.async.wait_group 1;", clobber("memory")) => {
+        $crate::async_copy::wait(1)
+    };
+    ("cp.async.wait_group 2;", clobber("memory")) => {
+        $crate::async_copy::wait(2)
+    };
+    (
         "cvt.rn.bf16.f32 %0, %1;", out("=h") $to:ident, in("f") $from:expr,
         options(register_only)
     ) => {
@@ -51,4 +75,14 @@ pub unsafe fn f16_from_f32(value: f32) -> u16 {
 /// None is needed; inline PTX is unsafe to write.
 pub unsafe fn bf16_from_f32(value: f32) -> u16 {
     bf16::from_f32(value).to_bits()
+}
+
+/// `cvt.rna.tf32.f32`: 10 bits of the fraction remain, rounded to nearest, ties away from zero.
+///
+/// # Safety
+///
+/// None is needed; inline PTX is unsafe to write.
+pub unsafe fn tf32_from_f32(value: f32) -> u32 {
+    let bits = value.to_bits();
+    if value.is_nan() { 0x7fff_e000 } else { (bits + 0x1000) & 0xffff_e000 }
 }

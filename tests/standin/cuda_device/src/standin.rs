@@ -11,7 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use crate::pause::{self, Pause, Place};
+use crate::async_copy;
+use crate::pause::{self, Call, Pause, Place};
 use crate::shared::{GUARD_BYTES, SharedArray};
 
 /// `(x, y, z)`.
@@ -26,8 +27,10 @@ pub enum Order {
     Reverse,
 }
 
-/// A thread is resumed with the word that its last shuffle gives it.
-type Thread = Coroutine<u32, Pause, (), DefaultStack>;
+type Thread = Coroutine<(), Pause, (), DefaultStack>;
+
+/// What each lane of a warp brings to a call that the warp makes together.
+pub(crate) type Words = [[u32; MOST_WORDS]; WARP_LANES];
 
 /// What the running thread reads about itself.
 #[derive(Clone, Copy)]
@@ -36,21 +39,27 @@ pub(crate) struct Current {
     pub block: Dim,
     pub block_dim: Dim,
     pub grid_dim: Dim,
-    yielder: *const Yielder<u32, Pause>,
+    /// Calls that the thread has made together with its warp.
+    calls: usize,
+    yielder: *const Yielder<(), Pause>,
 }
 
 /// Large enough for a kernel's locals and for the printing of a panic; pages are taken only when touched.
 const STACK_BYTES: usize = 256 * 1024;
 /// Threads of a warp.
 pub(crate) const WARP_LANES: usize = 32;
+/// Most words that a lane brings to a call: four and two of two fragments.
+const MOST_WORDS: usize = 6;
 /// Poison of memory that nothing has written: a NaN in every float format.
-const POISON: u8 = 0xff;
+pub(crate) const POISON: u8 = 0xff;
 
 thread_local! {
     static ORDER: Cell<Order> = const { Cell::new(Order::Forward) };
     static CURRENT: Cell<Option<Current>> = const { Cell::new(None) };
     /// Address and bytes of the shared arrays that the running block has entered.
     static SHARED: RefCell<Vec<(usize, usize)>> = const { RefCell::new(Vec::new()) };
+    /// For two calls in turn: the first lane may have gone on to the next one when the last lane still reads.
+    static WORDS: RefCell<[Words; 2]> = const { RefCell::new([[[0; MOST_WORDS]; WARP_LANES]; 2]) };
     /// Stacks of finished threads, to spare a mapping for each thread of each block.
     static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
 }
@@ -67,23 +76,32 @@ pub(crate) fn current() -> Current {
     CURRENT.get().expect("device functions are called by kernels only")
 }
 
-/// Lets the other threads run, and returns the word that comes of it.
-fn pause(pause: Pause) -> u32 {
-    let me = current();
+/// Lets the other threads run.
+fn pause(me: Current, pause: Pause) {
     // SAFETY: the yielder lives as long as this thread's coroutine, on whose stack we are.
-    let word = unsafe { &*me.yielder }.suspend(pause);
+    unsafe { &*me.yielder }.suspend(pause);
     // Other threads ran meanwhile and left their own identity behind.
     CURRENT.set(Some(me));
-    word
 }
 
 pub(crate) fn wait_at(barrier: Place) {
-    pause(Pause::Barrier(barrier));
+    pause(current(), Pause::Barrier(barrier));
 }
 
-/// The word of the lane across the mask.
-pub(crate) fn shuffle_at(place: Place, word: u32, lane_mask: u32) -> u32 {
-    pause(Pause::Shuffle { place, word, lane_mask })
+/// Makes a call together with the warp: brings words, waits until every lane has, and makes of this lane and of all
+/// words what the call gives.
+pub(crate) fn together<R>(
+    place: Place,
+    call: Call,
+    words: &[u32],
+    result: impl FnOnce(usize, &Words) -> R,
+) -> R {
+    let me = current();
+    let lane = index(me.thread, me.block_dim) % WARP_LANES;
+    let turn = me.calls % 2;
+    WORDS.with_borrow_mut(|all| all[turn][lane][..words.len()].copy_from_slice(words));
+    pause(Current { calls: me.calls + 1, ..me }, Pause::Warp { place, call });
+    WORDS.with_borrow(|all| result(lane, &all[turn]))
 }
 
 /// Poisons a shared array when the first thread of a block enters the kernel. `#[kernel]` inserts the call.
@@ -134,12 +152,20 @@ fn run_block(
     kernel: impl Fn() + Copy + 'static,
 ) -> Result<(), String> {
     SHARED.with_borrow_mut(Vec::clear);
+    async_copy::enter();
     let n_threads = n_elements(block_dim);
     let mut threads: Vec<Thread> = (0..n_threads)
         .map(|thread_idx| {
             let thread = position(thread_idx, block_dim);
             Coroutine::with_stack(take_stack(), move |yielder, _| {
-                CURRENT.set(Some(Current { thread, block, block_dim, grid_dim, yielder }));
+                CURRENT.set(Some(Current {
+                    thread,
+                    block,
+                    block_dim,
+                    grid_dim,
+                    calls: 0,
+                    yielder,
+                }));
                 kernel();
             })
         })
@@ -179,25 +205,23 @@ fn step(threads: &mut [Thread], at: impl Fn(u64) -> String) -> Result<bool, Stri
     }
 }
 
-/// Runs the threads of a warp, through all shuffles, to the next barrier or to their end.
+/// Runs the threads of a warp, through all that they do together, to the next barrier or to their end.
 fn run_warp(
     threads: &mut [Thread],
     reached: &mut [Option<Pause>],
     at: impl Fn(u64) -> String,
 ) -> Result<(), String> {
-    let mut words = [0; WARP_LANES];
     loop {
         for lane in ordered(threads.len() as u64, ORDER.get()) {
-            let (thread, word) = (&mut threads[lane as usize], words[lane as usize]);
-            reached[lane as usize] = match catch_unwind(AssertUnwindSafe(|| thread.resume(word))) {
+            let thread = &mut threads[lane as usize];
+            reached[lane as usize] = match catch_unwind(AssertUnwindSafe(|| thread.resume(()))) {
                 Ok(CoroutineResult::Yield(pause)) => Some(pause),
                 Ok(CoroutineResult::Return(())) => None,
                 Err(panic) => return Err(format!("{}: {}", at(lane), message(panic))),
             };
         }
-        match pause::exchange(reached, &at)? {
-            Some(exchanged) => words = exchanged,
-            None => return Ok(()),
+        if !pause::meets(reached, &at)? {
+            return Ok(());
         }
     }
 }
@@ -248,4 +272,8 @@ fn ordered(n: u64, order: Order) -> impl Iterator<Item = u64> {
         Order::Forward => idx,
         Order::Reverse => n - 1 - idx,
     })
+}
+
+fn index((x, y, z): Dim, (n_x, n_y, _): Dim) -> usize {
+    (x + n_x * (y + n_y * z)) as usize
 }

@@ -8,7 +8,7 @@ use cuda_host::standin::{Order, set_order};
 
 #[cuda_host::cuda_module]
 mod kernels {
-    use cuda_device::{SharedArray, kernel, launch_bounds, thread, warp};
+    use cuda_device::{SharedArray, async_copy, kernel, launch_bounds, ptx_asm, thread, warp};
 
     /// Reverses each block's 64 numbers, doubles them, and adds the neighbour on the left: two barriers.
     ///
@@ -87,6 +87,27 @@ mod kernels {
     pub unsafe fn standin_tears_warps(n: u32) {
         if thread::threadIdx_x() < n {
             warp::shuffle_xor_f32(1.0, 1);
+        }
+    }
+
+    /// Copies a number a thread into shared memory and out again, waiting for the copy or not.
+    ///
+    /// # Safety
+    ///
+    /// `from` and `out` hold a number a thread.
+    #[kernel]
+    pub unsafe fn standin_copies(from: *const f32, out: *mut f32, waits: u32) {
+        static mut CELLS: SharedArray<f32, 64, 16> = SharedArray::UNINIT;
+        let thread_idx = thread::threadIdx_x() as usize;
+        unsafe {
+            let cells = &raw mut CELLS as *mut f32;
+            let to = cells.add(thread_idx) as *mut u32;
+            async_copy::cp_async_ca_zfill_4(to, from.add(thread_idx) as *const u8, 4);
+            ptx_asm!("cp.async.commit_group;", clobber("memory"));
+            if waits == 1 {
+                ptx_asm!("cp.async.wait_group 0;", clobber("memory"));
+            }
+            *out.add(thread_idx) = *cells.add(thread_idx);
         }
     }
 
@@ -254,5 +275,21 @@ fn what_the_driver_refuses_is_refused() {
         // SAFETY: no thread runs.
         let outcome = unsafe { module.standin_two_barriers(stream, config, null, null) };
         assert_eq!(outcome, Err(error));
+    }
+}
+
+#[test]
+fn a_copy_is_there_when_it_was_waited_for() {
+    let Device { stream, module } = device();
+    let numbers: Vec<f32> = (0..64_u8).map(f32::from).collect();
+    let from = DeviceBuffer::from_host(&stream, &numbers).unwrap();
+    for (waits, arrives) in [(1, true), (0, false)] {
+        let out = DeviceBuffer::<f32>::zeroed(&stream, 64).unwrap();
+        let (from, to) = (from.cu_deviceptr() as *const f32, out.cu_deviceptr() as *mut f32);
+        // SAFETY: both hold a number a thread.
+        unsafe { module.standin_copies(&stream, config(1, 64), from, to, waits) }.unwrap();
+        let got = out.to_host_vec(&stream).unwrap();
+        assert_eq!(got == numbers, arrives, "{got:?}");
+        assert!(arrives || got.iter().all(|number| number.is_nan()), "{got:?}");
     }
 }
