@@ -1,12 +1,12 @@
 //! Loads and stores between memory and registers as Rust.
 
 use mage_einsum::dtype::Dtype;
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{format_ident, quote};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
 
 use super::scope::Scope;
-use super::{expr, half, quad};
-use crate::kernel::{Expr, Place, Pred, Reg, Space, Ty, Width};
+use super::{expr, half, oxide, quad};
+use crate::kernel::{BinOp, Expr, Place, Pred, Reg, Space, Ty, Width};
 
 /// What fits one line of a loop in a kernel, in characters; prettyplease's lines have 89.
 const LINE: usize = 64;
@@ -35,17 +35,17 @@ pub fn load(
             let value = value(dtype, quote!(if #when { *#address } else { #zero }));
             quote!(#register = #value;)
         }
-        (Width::Four, None) => {
-            let (bound, registers) = four(scope, to);
-            let value = quad::elements(dtype, &quad::bits(dtype, &address));
+        (Width::Two | Width::Four, None) => {
+            let (bound, registers) = run(scope, to, width.elems());
+            let value = quad::elements(dtype, width, &quad::bits(dtype, width, &address));
             quote!(#bound #registers = #value;)
         }
-        (Width::Four, Some(when)) => {
-            let (bound, registers) = four(scope, to);
+        (Width::Two | Width::Four, Some(when)) => {
+            let (bound, registers) = run(scope, to, width.elems());
             // Taken apart behind the `if` and not inside it: there the first use of the elements
             // would wait for the load (H200, 4096^3: 45.0 against 42.2 TFLOP/s).
-            let (bits, quad) = (quad::bits(dtype, &address), &scope.locals.quad);
-            let elements = quad::elements(dtype, &quote!(#quad));
+            let (bits, quad) = (quad::bits(dtype, width, &address), &scope.locals.quad);
+            let elements = quad::elements(dtype, width, &quote!(#quad));
             quote! {
                 let #quad = if #when { #bits } else { 0 };
                 #bound
@@ -61,12 +61,14 @@ pub fn store(scope: &Scope<'_>, to: &Place, from: &[Reg], width: Width) -> Token
     let dtype = scope.module.dtype(scope.kernel, to.space);
     let values = from.iter().map(|reg| expr::register(scope, reg));
     match (width, from) {
-        (Width::Four, [first, rest @ ..]) if follow(first, rest) => {
-            let (bound, values) = four(scope, first);
-            let write = quad::write(dtype, &address, &values);
+        (Width::Two | Width::Four, [first, rest @ ..]) if follow(first, rest) => {
+            let (bound, values) = run(scope, first, width.elems());
+            let write = quad::write(dtype, width, &address, &values);
             quote!(#bound #write)
         }
-        (Width::Four, _) => quad::write(dtype, &address, &quote!([#(#values),*])),
+        (Width::Two | Width::Four, _) => {
+            quad::write(dtype, width, &address, &quote!([#(#values),*]))
+        }
         (Width::One, _) => {
             let value = quote!(#(#values)*);
             let value = if is_half(dtype) { half::narrowed(&value) } else { value };
@@ -80,26 +82,27 @@ pub fn store(scope: &Scope<'_>, to: &Place, from: &[Reg], width: Width) -> Token
     }
 }
 
-/// Four registers from `first` on as an array, and the local that holds the index of the first
+/// So many registers from `first` on as an array, and the local that holds the index of the first
 /// where that is no number.
-fn four(scope: &Scope<'_>, first: &Reg) -> (Option<TokenStream>, TokenStream) {
+pub fn run(scope: &Scope<'_>, first: &Reg, elems: u32) -> (Option<TokenStream>, TokenStream) {
     if let Expr::Const { name: None, .. } = first.at {
-        let registers = (0..4).map(|lane| expr::register(scope, &after(first, lane)));
+        let registers = (0..elems).map(|lane| expr::register(scope, &after(first, lane)));
         return (None, quote!([#(#registers),*]));
     }
     let (array, at) = (scope.array(first.array), &scope.locals.at);
     let index = expr::register_index(scope, first);
-    let registers = quote!([#array[#at], #array[#at + 1], #array[#at + 2], #array[#at + 3]]);
+    let others = (1..elems).map(oxide::literal);
+    let registers = quote!([#array[#at], #(#array[#at + #others]),*]);
     (Some(quote!(let #at = #index;)), registers)
 }
 
 fn follow(first: &Reg, rest: &[Reg]) -> bool {
     let follows = |(reg, lane): (&Reg, u32)| *reg == after(first, lane);
-    rest.len() == 3 && rest.iter().zip(1..).all(follows)
+    rest.iter().zip(1..).all(follows)
 }
 
 /// The register so many elements after `reg`.
-fn after(reg: &Reg, elems: u32) -> Reg {
+pub fn after(reg: &Reg, elems: u32) -> Reg {
     Reg { array: reg.array, at: reg.at.clone().plus(Expr::u32(elems)) }
 }
 
@@ -113,22 +116,42 @@ fn value(dtype: Dtype, in_memory: TokenStream) -> TokenStream {
     if is_half(dtype) { half::widened(&in_memory) } else { in_memory }
 }
 
-fn base(scope: &Scope<'_>, place: &Place) -> Ident {
-    match place.space {
-        Space::Global(buffer) => format_ident!("{}", scope.module.buffers[buffer.0].ident),
-        Space::Shared(array) => format_ident!("{}", scope.kernel.shared[array.0].name),
-    }
-}
-
-fn address(scope: &Scope<'_>, place: &Place) -> TokenStream {
-    let base = base(scope, place);
+/// The address of a place.
+pub fn address(scope: &Scope<'_>, place: &Place) -> TokenStream {
+    let base = scope.base(place);
     if place.offset.as_const() == Some(0) {
         return quote!(#base);
+    }
+    if let Some([run_time, known]) = in_two_parts(scope, place) {
+        let [run_time, known] = [run_time, known].map(|part| expr::offset(scope, &part));
+        return quote!(#base.add(#run_time).add(#known));
     }
     let offset = expr::offset(scope, &place.offset);
     match scope.kernel.ty(&place.offset) {
         Ty::U32 | Ty::U64 => quote!(#base.add(#offset)),
         Ty::I64 => quote!(#base.offset(#offset)),
+    }
+}
+
+/// An offset in the stages of the tensor cores in two parts: what is known when loops are unrolled
+/// is added by itself. Behind one sum with a swizzle the compiler finds no immediate offset for it
+/// (evidence, tensor-cores.md).
+fn in_two_parts(scope: &Scope<'_>, place: &Place) -> Option<[Expr; 2]> {
+    if !scope.is_swizzled || !matches!(place.space, Space::Shared(_)) {
+        return None;
+    }
+    let (known, run_time): (Vec<&Expr>, Vec<&Expr>) =
+        terms(&place.offset).into_iter().partition(|term| scope.is_unrolled(term));
+    let [run_time, known] = [run_time, known]
+        .map(|terms| terms.into_iter().cloned().fold(Expr::u32(0), |sum, term| sum.plus(term)));
+    (known.as_const() != Some(0)).then_some([run_time, known])
+}
+
+/// What a sum is made of.
+fn terms(sum: &Expr) -> Vec<&Expr> {
+    match sum {
+        Expr::Binary(BinOp::Add, left, right) => [terms(left), terms(right)].concat(),
+        term => vec![term],
     }
 }
 

@@ -7,8 +7,12 @@ use quote::{format_ident, quote};
 use super::scope::Scope;
 use super::wrap::wrap;
 use super::{expr, half, oxide, quad, stmt};
+use crate::device::BANKS;
 use crate::kernel::walk::{self, Constant, Direction};
-use crate::kernel::{BinOp, Expr, Kernel, Module, Stmt, Width};
+use crate::kernel::{BinOp, Expr, Kernel, Module, Stmt, Value, Width};
+
+/// All widths.
+const WIDTHS: [Width; 3] = [Width::One, Width::Two, Width::Four];
 
 /// The device module: `pub mod device`, which holds every kernel of `module`.
 pub fn device_module(module: &Module) -> TokenStream {
@@ -19,11 +23,12 @@ pub fn device_module(module: &Module) -> TokenStream {
     let imports = oxide::imports(names(module));
     let common = common_constants(module);
     let constants = common.iter().map(constant);
-    let quad = quad::definition(
-        is_moved(module, Direction::Load, Width::Four, Dtype::F32),
-        is_moved(module, Direction::Store, Width::Four, Dtype::F32),
-    );
     let half = half_type(module);
+    let several = several_types(module);
+    let chunk = chunk_type(module);
+    let rounds_to_tf32 =
+        moves(module, |stmt| matches!(stmt, Stmt::Compute { value: Value::Tf32(_), .. }));
+    let tf32 = rounds_to_tf32.then(oxide::tf32_definition);
     let kernels = module.kernels.iter().map(|one| kernel(module, one, &common));
     quote! {
         /// The kernels. `device::load` loads them into a context; [`launch`] starts them.
@@ -33,8 +38,10 @@ pub fn device_module(module: &Module) -> TokenStream {
         pub mod device {
             #imports
             #(#constants)*
-            #quad
             #half
+            #several
+            #chunk
+            #tf32
             #(#kernels)*
         }
     }
@@ -43,16 +50,41 @@ pub fn device_module(module: &Module) -> TokenStream {
 /// The type of sixteen-bit elements, with what is called of it; a module has one such type.
 fn half_type(module: &Module) -> TokenStream {
     let of_halves = [Dtype::F16, Dtype::BF16].into_iter().map(|dtype| {
-        let moved = |direction, width| is_moved(module, direction, width, dtype);
-        let uses = half::Uses {
-            reads: moved(Direction::Load, Width::One),
-            wide_reads: moved(Direction::Load, Width::Four),
-            writes: moved(Direction::Store, Width::One),
-            wide_writes: moved(Direction::Store, Width::Four),
-        };
+        let moved =
+            |direction| WIDTHS.into_iter().any(|width| is_moved(module, direction, width, dtype));
+        let uses = half::Uses { reads: moved(Direction::Load), writes: moved(Direction::Store) };
         half::definition(dtype, uses)
     });
     of_halves.collect()
+}
+
+/// The types of several elements in one access.
+fn several_types(module: &Module) -> TokenStream {
+    let types = Dtype::ALL.into_iter().flat_map(|dtype| {
+        [Width::Two, Width::Four].map(|width| {
+            let moved = |direction| is_moved(module, direction, width, dtype);
+            quad::definition(dtype, width, moved(Direction::Load), moved(Direction::Store))
+        })
+    });
+    types.collect()
+}
+
+/// The type of 16-byte copies, where there are any; a module has one element type for them.
+fn chunk_type(module: &Module) -> Option<TokenStream> {
+    let copies = module.kernels.iter().flat_map(|kernel| {
+        walk::statements(&kernel.body).into_iter().filter_map(|stmt| copied(module, kernel, stmt))
+    });
+    copies
+        .into_iter()
+        .find(|(bytes, _)| *bytes == 16)
+        .map(|(_, dtype)| oxide::chunk_definition(dtype))
+}
+
+/// Bytes and element type of a copy.
+fn copied(module: &Module, kernel: &Kernel, stmt: &Stmt) -> Option<(u64, Dtype)> {
+    let Stmt::Copy { to, elems, .. } = stmt else { return None };
+    let dtype = module.dtype(kernel, to.space);
+    Some((u64::from(*elems) * dtype.size_bytes(), dtype))
 }
 
 /// Whether some access moves so many elements of a type that way.
@@ -60,7 +92,7 @@ fn is_moved(module: &Module, direction: Direction, width: Width, dtype: Dtype) -
     module.kernels.iter().any(|kernel| {
         walk::accesses(kernel).into_iter().any(|access| {
             let moved = module.dtype(kernel, access.space);
-            (access.direction, access.width, moved) == (direction, width, dtype)
+            (access.direction, access.width, moved) == (direction, Some(width), dtype)
         })
     })
 }
@@ -102,7 +134,7 @@ fn kernel(module: &Module, kernel: &Kernel, common: &[Constant]) -> TokenStream 
     let crowded = (parameters.len() > 7).then(|| quote!(#[allow(clippy::too_many_arguments)]));
     let own = walk::constants(kernel);
     let own = own.iter().filter(|one| !common.contains(one)).map(constant);
-    let (statics, addresses) = shared(kernel);
+    let (statics, addresses) = shared(&scope);
     let hoisted = scope.hoisted().into_iter().map(|array| stmt::hoisted(&scope, array));
     let body = stmt::block(&scope, &kernel.body);
     quote! {
@@ -127,12 +159,13 @@ fn kernel(module: &Module, kernel: &Kernel, common: &[Constant]) -> TokenStream 
 }
 
 /// The shared arrays, and the locals that point to them.
-fn shared(kernel: &Kernel) -> (TokenStream, TokenStream) {
+fn shared(scope: &Scope<'_>) -> (TokenStream, TokenStream) {
+    let align = if scope.is_swizzled { BANKS * 4 } else { 16 };
     let (mut statics, mut addresses) = (TokenStream::new(), TokenStream::new());
-    for array in &kernel.shared {
+    for array in &scope.kernel.shared {
         let name = format_ident!("{}", array.name);
         let static_name = format_ident!("{}", array.name.to_uppercase());
-        statics.extend(oxide::shared_static(&static_name, array.dtype, array.elems));
+        statics.extend(oxide::shared_static(&static_name, array.dtype, array.elems, align));
         let address = oxide::shared_address(&static_name, array.dtype);
         addresses.extend(quote!(let #name = #address;));
     }
@@ -181,12 +214,21 @@ fn names(module: &Module) -> oxide::DeviceNames {
         shared: module.kernels.iter().any(|kernel| !kernel.shared.is_empty()),
         thread: asks || moves(module, |stmt| matches!(stmt, Stmt::Barrier)),
         warp: moves(module, |stmt| matches!(stmt, Stmt::ShuffleXor { .. })),
-        ptx: oxide::asks_for_ptx(|direction, dtype| {
-            [Width::One, Width::Four]
-                .into_iter()
-                .any(|width| is_moved(module, direction, width, dtype))
+        copies: module.kernels.iter().any(|kernel| {
+            let copies = walk::statements(&kernel.body).into_iter();
+            copies.filter_map(|stmt| copied(module, kernel, stmt)).any(|(bytes, _)| bytes == 4)
         }),
+        mma: moves(module, |stmt| matches!(stmt, Stmt::Mma { .. })),
+        ptx: moves(module, asks_for_ptx)
+            || oxide::asks_for_ptx(|direction, dtype| {
+                WIDTHS.into_iter().any(|width| is_moved(module, direction, width, dtype))
+            }),
     }
+}
+
+fn asks_for_ptx(stmt: &Stmt) -> bool {
+    let rounds = matches!(stmt, Stmt::Compute { value: Value::Tf32(_), .. });
+    rounds || matches!(stmt, Stmt::CommitCopies | Stmt::AwaitCopies { .. })
 }
 
 fn moves(module: &Module, is_one: impl Fn(&Stmt) -> bool) -> bool {

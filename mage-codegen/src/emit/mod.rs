@@ -8,6 +8,7 @@ mod wrap;
 mod device;
 mod scope;
 mod stmt;
+mod tensor;
 mod access;
 mod expr;
 mod quad;

@@ -19,6 +19,10 @@ pub struct DeviceNames {
     pub warp: bool,
     /// Instructions that Rust has no word for.
     pub ptx: bool,
+    /// Asynchronous copies.
+    pub copies: bool,
+    /// Tensor cores.
+    pub mma: bool,
 }
 
 /// What makes a module's kernels loadable from the host.
@@ -32,7 +36,9 @@ pub fn imports(names: DeviceNames) -> TokenStream {
     let thread = names.thread.then(|| quote!(, thread));
     let warp = names.warp.then(|| quote!(, warp));
     let ptx = names.ptx.then(|| quote!(, ptx_asm));
-    quote!(use cuda_device::{#shared kernel, launch_bounds #ptx #thread #warp};)
+    let copies = names.copies.then(|| quote!(async_copy,));
+    let mma = names.mma.then(|| quote!(, wmma));
+    quote!(use cuda_device::{#shared #copies kernel, launch_bounds #ptx #thread #warp #mma};)
 }
 
 /// What makes a function an entry point, with its threads a block and blocks a multiprocessor.
@@ -42,11 +48,11 @@ pub fn kernel_attributes(block_threads: u32, min_blocks: u32) -> TokenStream {
     quote!(#[kernel] #[launch_bounds(#threads, #blocks)])
 }
 
-/// A shared array of the block, 16-byte aligned and uninitialised.
-pub fn shared_static(name: &Ident, dtype: Dtype, elems: u32) -> TokenStream {
+/// A shared array of the block, aligned to so many bytes and uninitialised.
+pub fn shared_static(name: &Ident, dtype: Dtype, elems: u32, align: u32) -> TokenStream {
     let element = element_type(dtype);
-    let elems = Literal::u32_unsuffixed(elems);
-    quote!(static mut #name: SharedArray<#element, #elems, 16> = SharedArray::UNINIT;)
+    let [elems, align] = [elems, align].map(literal);
+    quote!(static mut #name: SharedArray<#element, #elems, #align> = SharedArray::UNINIT;)
 }
 
 /// The address of the first element of a shared array.
@@ -77,6 +83,92 @@ pub fn shuffle_xor(dtype: Dtype, value: &TokenStream, lane_mask: u32) -> TokenSt
         Dtype::F64 => quote!(warp::shuffle_xor_f64(#value, #lane_mask)),
         Dtype::F16 | Dtype::BF16 | Dtype::F32 => quote!(warp::shuffle_xor_f32(#value, #lane_mask)),
     }
+}
+
+/// Starts a copy of 4 or 16 bytes to shared memory, of which so many are read and the others zero.
+/// One of 16 passes the first level of the cache by (`.cg`), which the device crate has no function
+/// for: through it (`.ca`) its stores meet in the banks (evidence, tensor-cores.md).
+pub fn copy(bytes: u32, [to, from]: [&TokenStream; 2], read: &TokenStream) -> TokenStream {
+    if bytes == 4 {
+        return quote! {
+            async_copy::cp_async_ca_zfill_4(#to as *mut u32, #from as *const u8, #read);
+        };
+    }
+    quote!(Chunk::copy(#to, #from, #read);)
+}
+
+/// The type `Chunk` of an element type, whose function copies.
+pub fn chunk_definition(dtype: Dtype) -> TokenStream {
+    let element = element_type(dtype);
+    quote! {
+        /// Sixteen bytes that are copied in one piece.
+        struct Chunk;
+
+        impl Chunk {
+            /// Starts the copy of the first `bytes` bytes and of zeros for the others.
+            #[inline(always)]
+            unsafe fn copy(to: *mut #element, from: *const #element, bytes: u32) {
+                unsafe {
+                    ptx_asm!(
+                        "{ .reg .u64 %%to; cvta.to.shared.u64 %%to, %0; cp.async.cg.shared.global [%%to], [%1], 16, %2; }",
+                        in("l") to, in("l") from, in("r") bytes, clobber("memory")
+                    )
+                }
+            }
+        }
+    }
+}
+
+/// Makes a group of the copies that the thread has started.
+pub fn commit_copies() -> TokenStream {
+    quote!(ptx_asm!("cp.async.commit_group;", clobber("memory"));)
+}
+
+/// Waits for all groups of the thread but the youngest.
+pub fn await_copies(pending: u32) -> TokenStream {
+    let wait = format!("cp.async.wait_group {pending};");
+    quote!(ptx_asm!(#wait, clobber("memory"));)
+}
+
+/// Four matrices from shared memory, an array of four words.
+pub fn load_matrices(address: &TokenStream, transposed: bool) -> TokenStream {
+    let call = if transposed { quote!(ldmatrix_x4_trans) } else { quote!(ldmatrix_x4) };
+    quote!(wmma::#call(#address as *const u32))
+}
+
+/// Sums and a product of fragments, an array of four sums.
+pub fn mma(dtype: Dtype, sums: &TokenStream, [row, col]: [&TokenStream; 2]) -> TokenStream {
+    let call = match dtype {
+        Dtype::F16 => quote!(mma_m16n8k16_f32_f16),
+        Dtype::BF16 => quote!(mma_m16n8k16_f32_bf16),
+        Dtype::F32 | Dtype::F64 => quote!(mma_m16n8k8_f32_tf32),
+    };
+    quote!(wmma::#call(#sums, #row, #col))
+}
+
+/// The type `Tf32`, whose function rounds.
+pub fn tf32_definition() -> TokenStream {
+    quote! {
+        /// An f32 with the 11 significant bits that the tensor cores multiply.
+        struct Tf32;
+
+        impl Tf32 {
+            /// The nearest one, of two the larger.
+            #[inline(always)]
+            fn round(value: f32) -> f32 {
+                let bits: u32;
+                unsafe {
+                    ptx_asm!("cvt.rna.tf32.f32 %0, %1;", out("=r") bits, in("f") value, options(register_only))
+                }
+                f32::from_bits(bits)
+            }
+        }
+    }
+}
+
+/// A plain number.
+pub fn literal(value: u32) -> Literal {
+    Literal::u32_unsuffixed(value)
 }
 
 /// Asks for the complete unrolling of the `while` after it.

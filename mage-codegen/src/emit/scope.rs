@@ -7,7 +7,7 @@ use proc_macro2::Ident;
 use quote::format_ident;
 
 use crate::kernel::walk;
-use crate::kernel::{Expr, Kernel, Module, RegId, Stmt, VarId};
+use crate::kernel::{Expr, Kernel, Module, Place, RegId, Space, Stmt, VarId};
 
 /// A kernel in its module.
 pub struct Scope<'m> {
@@ -17,6 +17,10 @@ pub struct Scope<'m> {
     pub kernel: &'m Kernel,
     /// Loop variables that only pick registers: Rust infers `usize` for them, without a cast.
     counters: BTreeSet<VarId>,
+    /// Variables of unrolled loops.
+    unrolled: BTreeSet<VarId>,
+    /// Whether its stages feed the tensor cores, so that a swizzle counts on where they begin.
+    pub is_swizzled: bool,
     /// Locals that the IR does not know.
     pub locals: Locals,
 }
@@ -29,15 +33,27 @@ pub struct Locals {
     pub quad: Ident,
     /// One element on its way to memory.
     pub element: Ident,
+    /// Whether a copy reads, where from, and how many bytes.
+    pub copy: [Ident; 3],
+    /// What an instruction of the tensor cores gives.
+    pub words: Ident,
 }
 
 impl<'m> Scope<'m> {
     /// Looks a kernel over before it is printed.
     pub fn new(module: &'m Module, kernel: &'m Kernel) -> Scope<'m> {
-        let [at, quad, element] =
-            ["at", "quad", "element"].map(|wish| unused(wish, module, kernel));
-        let locals = Locals { at, quad, element };
-        Scope { module, kernel, counters: counters(kernel), locals }
+        let unused = |wish| unused(wish, module, kernel);
+        let locals = Locals {
+            at: unused("at"),
+            quad: unused("quad"),
+            element: unused("element"),
+            copy: ["exists", "from", "bytes"].map(unused),
+            words: unused("words"),
+        };
+        let unrolled = walk::statements(&kernel.body).into_iter().filter_map(unrolled).collect();
+        let is_mma = |stmt: &&Stmt| matches!(stmt, Stmt::Mma { .. });
+        let is_swizzled = walk::statements(&kernel.body).iter().any(is_mma);
+        Scope { module, kernel, counters: counters(kernel), unrolled, is_swizzled, locals }
     }
 
     /// Whether `var` only picks registers.
@@ -45,9 +61,28 @@ impl<'m> Scope<'m> {
         self.counters.contains(&var)
     }
 
+    /// Whether an expression is a number once loops are unrolled.
+    pub fn is_unrolled(&self, expr: &Expr) -> bool {
+        walk::parts(expr).into_iter().all(|part| match part {
+            Expr::Const { .. } | Expr::Binary(..) => true,
+            Expr::Var(var) => self.unrolled.contains(var),
+            Expr::Thread | Expr::Block | Expr::Widen(_) | Expr::Signed(_) | Expr::Narrow(_) => {
+                false
+            }
+        })
+    }
+
     /// The variable's name.
     pub fn var(&self, var: VarId) -> Ident {
         format_ident!("{}", self.kernel.var(var).name)
+    }
+
+    /// The name of the array that a place is in.
+    pub fn base(&self, place: &Place) -> Ident {
+        match place.space {
+            Space::Global(buffer) => format_ident!("{}", self.module.buffers[buffer.0].ident),
+            Space::Shared(array) => format_ident!("{}", self.kernel.shared[array.0].name),
+        }
     }
 
     /// The register array's name.
@@ -138,6 +173,11 @@ fn unrolled(stmt: &Stmt) -> Option<VarId> {
         | Stmt::Load { .. }
         | Stmt::Store { .. }
         | Stmt::ShuffleXor { .. }
+        | Stmt::Copy { .. }
+        | Stmt::CommitCopies
+        | Stmt::AwaitCopies { .. }
+        | Stmt::LoadMatrices { .. }
+        | Stmt::Mma { .. }
         | Stmt::Compute { .. } => None,
     }
 }

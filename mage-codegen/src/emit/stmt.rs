@@ -5,7 +5,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::scope::Scope;
-use super::{access, expr, oxide};
+use super::{access, expr, oxide, tensor};
 use crate::kernel::walk;
 use crate::kernel::{BinOp, Expr, Reg, RegId, Stmt, Ty, Value, VarId};
 
@@ -70,6 +70,15 @@ fn statement(scope: &Scope<'_>, body: &[Stmt], at: usize, stmt: &Stmt) -> TokenS
             let shuffled = oxide::shuffle_xor(dtype, &from, *lane_mask);
             quote!(#to = #shuffled;)
         }
+        Stmt::Copy { to, from, elems, when } => {
+            tensor::copy(scope, [to, from], *elems, when.as_ref())
+        }
+        Stmt::CommitCopies => oxide::commit_copies(),
+        Stmt::AwaitCopies { pending } => oxide::await_copies(*pending),
+        Stmt::LoadMatrices { to, from, transposed } => {
+            tensor::load_matrices(scope, to, from, *transposed)
+        }
+        Stmt::Mma { acc, row, col } => tensor::mma(scope, acc, [row, col]),
         Stmt::Compute { to, value } => compute(scope, to, value),
     }
 }
@@ -137,7 +146,7 @@ fn compound(op: BinOp) -> Option<TokenStream> {
 
 fn filled(scope: &Scope<'_>, array: RegId, value: f32) -> TokenStream {
     let array = &scope.kernel.registers[array.0];
-    let value = number(value, array.dtype);
+    let value = if array.word_elems() == 1 { number(value, array.dtype) } else { quote!(0_u32) };
     let elems = Literal::u32_unsuffixed(array.elems);
     quote!([#value; #elems])
 }
@@ -165,6 +174,10 @@ fn compute(scope: &Scope<'_>, to: &Reg, value: &Value) -> TokenStream {
         Value::Copy(from) => {
             let from = show(from);
             quote!(#target = #from;)
+        }
+        Value::Tf32(from) => {
+            let from = show(from);
+            quote!(#target = Tf32::round(#from);)
         }
         Value::Add(left, right) if left == to => {
             let right = show(right);
