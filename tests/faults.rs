@@ -146,6 +146,51 @@ const STEP_FAULTS: [Fault; 6] = [
     ("the second pass reads too many parts", |module| plant::param(module, "n_parts", 9), OUT_OF_BOUNDS),
 ];
 
+/// Faults of what feeds the tensor cores with halves.
+#[rustfmt::skip]
+const HALF_FAULTS: [Fault; 6] = [
+    ("no barrier in the mainloop", |module| plant::drop_barrier(module, 0), RACE),
+    ("rows of a stage overlap", |module| plant::constant(module, "A_ROW", 24), RACE),
+    ("chunks of A are read where they were", |module| plant::straighten(module, "a_cell"), COMPARISON),
+    ("matrices are exchanged that should not be", plant::transpose_matrices, COMPARISON),
+    ("one fragment is taken for all", plant::one_fragment, COMPARISON),
+    ("the last step is left out", plant::drop_last_step, COMPARISON),
+];
+
+/// The same of copies: f32 are copied one by one where they are not aligned.
+#[rustfmt::skip]
+const TF32_FAULTS: [Fault; 7] = [
+    ("the stage does not move on", plant::drop_assignments, [By::Trap("a copy that nobody waited for"); 2]),
+    ("chunks meet in one place", plant::collapse_swizzle, [By::Trap("a copy that nobody waited for"); 2]),
+    ("nobody waits for copies", plant::drop_awaits, [UNAWAITED; 2]),
+    ("one group is not waited for", plant::await_less, [UNAWAITED; 2]),
+    ("copies have no groups", plant::drop_commits, [UNAWAITED; 2]),
+    ("no barrier in the mainloop", |module| plant::drop_barrier(module, 0), RACE),
+    ("chunks of B are read where they were", |module| plant::straighten(module, "b_cell"), COMPARISON),
+];
+
+const UNAWAITED: By = By::Trap("a copy that nobody waited for wrote it");
+
+#[test]
+fn every_fault_of_the_tensor_cores_is_caught() {
+    let extents = ["i=72 k=136 j=40", "i=67 k=137 j=43"];
+    every_fault_is_caught_in("\"ik,kj->ij\", dtype = bf16, tile = 32", extents, &HALF_FAULTS);
+    let extents = ["i=68 k=68 j=44", "i=67 k=69 j=43"];
+    let tf32 = "\"ik,kj->ij\", precision = tf32, tile = 32";
+    every_fault_is_caught_in(tf32, extents, &TF32_FAULTS);
+}
+
+#[test]
+fn a_factor_that_is_not_rounded_is_caught() {
+    let levels = common::compile("\"ik,kj->ij\", precision = tf32, tile = 32");
+    let extents = common::extents("i=32 k=32 j=32");
+    let problem = common::problem(&levels, &extents, &[Fill::Normal]);
+    let mut module = levels.module;
+    assert!(plant::drop_rounding(&mut module) > 0, "nothing to change");
+    let found = caught(&module, &problem).unwrap_or_default();
+    assert!(found.contains("which is not rounded to TF32, in an mma"), "{found}");
+}
+
 #[test]
 fn every_fault_of_a_sum_in_parts_is_caught() {
     every_fault_is_caught_in("\"ij->i\"", ["i=3 j=33000", "i=3 j=33003"], &PART_FAULTS);

@@ -2,6 +2,7 @@
 //! those of the product apart, each with its source.
 
 use mage_einsum::dtype::Dtype;
+use mage_einsum::precision::Precision;
 
 /// What every device of one compute capability shares.
 ///
@@ -52,6 +53,10 @@ pub struct Device {
     pub f32_flops_per_s: f64,
     /// The same in f64.
     pub f64_flops_per_s: f64,
+    /// The same of the tensor cores for halves that are summed in f32, dense.
+    pub half_mma_flops_per_s: f64,
+    /// The same of the tensor cores for TF32.
+    pub tf32_mma_flops_per_s: f64,
     /// Peak bandwidth of device memory in bytes/s.
     pub bandwidth_bytes_per_s: f64,
     /// Where the product's numbers stand.
@@ -104,6 +109,8 @@ pub const RTX_4090: Device = Device {
     f32_flops_per_s: 82.6e12,
     // A 64th: two f64 units a multiprocessor (the whitepaper, "Ada SM Architecture").
     f64_flops_per_s: 1.29e12,
+    half_mma_flops_per_s: 165.2e12,
+    tf32_mma_flops_per_s: 82.6e12,
     bandwidth_bytes_per_s: 1008e9,
     source: "NVIDIA Ada GPU Architecture whitepaper, appendix A, table of the GeForce RTX 4090",
 };
@@ -116,6 +123,9 @@ pub const H200: Device = Device {
     n_sms: 132,
     f32_flops_per_s: 67e12,
     f64_flops_per_s: 34e12,
+    // Half of what the datasheet gives, which is for sparse factors.
+    half_mma_flops_per_s: 989.5e12,
+    tf32_mma_flops_per_s: 494.5e12,
     bandwidth_bytes_per_s: 4.8e12,
     source: "NVIDIA H200 Tensor Core GPU datasheet; multiprocessors as the driver reports them",
 };
@@ -138,11 +148,14 @@ pub struct Residency {
 }
 
 impl Device {
-    /// Peak rate of sums that are accumulated in `dtype`'s accumulator, in FLOP/s.
-    pub fn flops_per_s(&self, dtype: Dtype) -> f64 {
-        match dtype.accumulator() {
-            Dtype::F64 => self.f64_flops_per_s,
-            Dtype::F16 | Dtype::BF16 | Dtype::F32 => self.f32_flops_per_s,
+    /// Peak rate of products of operands of a type, in FLOP/s: that of the tensor cores where they
+    /// may multiply them.
+    pub fn flops_per_s(&self, operands: Dtype, precision: Precision) -> f64 {
+        match (operands, precision) {
+            (Dtype::F64, _) => self.f64_flops_per_s,
+            (Dtype::F32, Precision::Full) => self.f32_flops_per_s,
+            (Dtype::F32, Precision::Tf32) => self.tf32_mma_flops_per_s,
+            (Dtype::F16 | Dtype::BF16, _) => self.half_mma_flops_per_s,
         }
     }
 }

@@ -47,6 +47,74 @@ pub fn tear_warps(module: &mut Module) -> usize {
     n_changed
 }
 
+/// Leaves out every wait for copies.
+pub fn drop_awaits(module: &mut Module) -> usize {
+    dropped(module, |stmt| matches!(stmt, Stmt::AwaitCopies { .. }))
+}
+
+/// Waits for one group fewer.
+pub fn await_less(module: &mut Module) -> usize {
+    changed(module, |stmt| match stmt {
+        Stmt::AwaitCopies { pending } => {
+            *pending += 1;
+            true
+        }
+        _ => false,
+    })
+}
+
+/// Makes no groups of copies.
+pub fn drop_commits(module: &mut Module) -> usize {
+    dropped(module, |stmt| matches!(stmt, Stmt::CommitCopies))
+}
+
+/// Takes fragments of matrices whose rows and columns are not exchanged for such, and the reverse.
+pub fn transpose_matrices(module: &mut Module) -> usize {
+    changed(module, |stmt| match stmt {
+        Stmt::LoadMatrices { transposed, .. } => {
+            *transposed = !*transposed;
+            true
+        }
+        _ => false,
+    })
+}
+
+/// Takes the first registers of each fragment for all.
+pub fn one_fragment(module: &mut Module) -> usize {
+    changed(module, |stmt| match stmt {
+        Stmt::Mma { col, .. } => {
+            col.at = Expr::u32(0);
+            true
+        }
+        _ => false,
+    })
+}
+
+/// Multiplies numbers of f32 as they are.
+pub fn drop_rounding(module: &mut Module) -> usize {
+    dropped(module, |stmt| matches!(stmt, Stmt::Compute { value: Value::Tf32(_), .. }))
+}
+
+/// Lets chunks that change places meet in one.
+pub fn collapse_swizzle(module: &mut Module) -> usize {
+    rebind(module, "a_load_cell", |mut cell| {
+        parts(&mut cell, &mut |part| {
+            if let Expr::Binary(op @ BinOp::Xor, ..) = part {
+                *op = BinOp::Min;
+            }
+        });
+        cell
+    })
+}
+
+/// Leaves the chunks where they are when they are read, or when they are written.
+pub fn straighten(module: &mut Module, cell: &str) -> usize {
+    rebind(module, cell, |value| match value {
+        Expr::Binary(BinOp::Add, first, swizzled) => first.plus(sides(*swizzled)[0].clone()),
+        other => other,
+    })
+}
+
 /// Ends each loop over the terms that are left over before the first of them.
 pub fn drop_rest(module: &mut Module) -> usize {
     let mut n_changed = 0;
@@ -77,11 +145,15 @@ pub fn constant(module: &mut Module, wanted: &str, new: u64) -> usize {
     };
     each(module, |stmt| match stmt {
         Stmt::Let { value, .. } | Stmt::Assign { value, .. } => parts(value, &mut change),
-        Stmt::Load { from: place, .. } | Stmt::Store { to: place, .. } => {
-            parts(&mut place.offset, &mut change);
+        Stmt::Load { from: place, .. }
+        | Stmt::Store { to: place, .. }
+        | Stmt::LoadMatrices { from: place, .. } => parts(&mut place.offset, &mut change),
+        Stmt::Copy { to, from, .. } => {
+            [to, from].into_iter().for_each(|place| parts(&mut place.offset, &mut change));
         }
         Stmt::For { .. } | Stmt::If { .. } | Stmt::Fill { .. } | Stmt::Barrier => {}
-        Stmt::ShuffleXor { .. } | Stmt::Compute { .. } => {}
+        Stmt::ShuffleXor { .. } | Stmt::Compute { .. } | Stmt::Mma { .. } => {}
+        Stmt::CommitCopies | Stmt::AwaitCopies { .. } => {}
     });
     n_changed
 }
@@ -264,6 +336,13 @@ fn each(module: &mut Module, mut change: impl FnMut(&mut Stmt)) {
     }
 }
 
+/// Changes the statements that `change` says it did.
+fn changed(module: &mut Module, mut change: impl FnMut(&mut Stmt) -> bool) -> usize {
+    let mut n_changed = 0;
+    each(module, |stmt| n_changed += usize::from(change(stmt)));
+    n_changed
+}
+
 fn each_access(
     module: &mut Module,
     space: Space,
@@ -295,6 +374,11 @@ fn rewritten(body: Vec<Stmt>, edit: &mut dyn FnMut(Stmt) -> Option<Stmt>) -> Vec
             | Stmt::Load { .. }
             | Stmt::Store { .. }
             | Stmt::ShuffleXor { .. }
+            | Stmt::Copy { .. }
+            | Stmt::CommitCopies
+            | Stmt::AwaitCopies { .. }
+            | Stmt::LoadMatrices { .. }
+            | Stmt::Mma { .. }
             | Stmt::Compute { .. } => {}
         }
         edited.extend(edit(stmt));

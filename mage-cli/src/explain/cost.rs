@@ -38,7 +38,7 @@ pub struct BoundCost {
 
 /// Costs `program` on `device`.
 pub fn of(program: &Program, extents: Option<&Extents>, device: &Device) -> Cost {
-    let flops_per_s = device.flops_per_s(program.accumulator());
+    let flops_per_s = device.flops_per_s(program.operand_dtype(), program.precision);
     let formulas: Vec<String> = flops(program).map(|count| count.to_string()).collect();
     Cost {
         flops_formula: formulas.join(" + "),
@@ -74,7 +74,7 @@ fn bound(program: &Program, extents: &Extents, device: &Device) -> BoundCost {
         bytes,
         tensors,
         intensity: if bytes == 0 { 0.0 } else { flops as f64 / bytes as f64 },
-        arithmetic_s: flops as f64 / device.flops_per_s(program.accumulator()),
+        arithmetic_s: flops as f64 / device.flops_per_s(program.operand_dtype(), program.precision),
         memory_s: bytes as f64 / device.bandwidth_bytes_per_s,
     }
 }

@@ -27,6 +27,8 @@ pub fn print(report: &Report) -> String {
             "bandwidth_bytes_per_s": report.device.bandwidth_bytes_per_s,
             "f32_flops_per_s": report.device.f32_flops_per_s,
             "f64_flops_per_s": report.device.f64_flops_per_s,
+            "half_mma_flops_per_s": report.device.half_mma_flops_per_s,
+            "tf32_mma_flops_per_s": report.device.tf32_mma_flops_per_s,
             "key": report.device.key,
             "multiprocessors": report.device.n_sms,
             "name": report.device.name,

@@ -125,6 +125,9 @@ fn staged(program: &Program, statement: &Statement, tiled: &Tiled, side: &Side) 
     let named = |mode: Option<ModeId>| mode.map_or("", |mode| program.mode(mode).name.as_str());
     let (along, how) = match side.staging.along {
         Along::Side => (named(Some(side.mode)), "kept as it lies"),
+        Along::Contracted if side.staging.swizzle.is_some() => {
+            (named(tiled.contracted.mode), "kept as it lies")
+        }
         Along::Contracted => (named(tiled.contracted.mode), "transposed on the way"),
         Along::Batch => (named(tiled.batch.mode), "taken apart by channel"),
     };

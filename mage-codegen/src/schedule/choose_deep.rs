@@ -13,16 +13,21 @@ pub const MOST_TERMS: u32 = 1 << 16;
 /// and adding a round to the others costs next to nothing beside so many products.
 const ROUND_TERMS: u32 = 1 << 12;
 
+/// Most contracted positions of a stage: those of the tensor cores have more, and rounds are summed
+/// without them.
+const MOST_DEPTH: u32 = 16;
+
 /// Most rows or columns of a block: two sets of accumulators leave room for no larger tile with as
 /// many threads.
 const MOST_SIDE: u32 = 64;
 
 /// The same contraction as `plain` in rounds, in its tile or a smaller one.
 pub fn choose_deep(groups: &Groups<'_>, plain: &Tiled, device: &Device) -> Option<Tiled> {
-    let (channels, contracted) = (plain.batch.tile, plain.contracted.tile);
+    let (channels, dtype) = (plain.batch.tile, groups.program.accumulator());
+    let contracted = plain.contracted.tile.min(MOST_DEPTH);
     let mut sides = plain.sides().map(|side| halved(side.tile));
     loop {
-        let shape = TileShape { channels, sides, contracted, dtype: plain.dtype };
+        let shape = TileShape { channels, sides, contracted, dtype };
         let mut tiled = groups.tiled(shape, choose_map(shape, device).ok()?);
         tiled.round_steps = Some((ROUND_TERMS / contracted).max(1));
         let Resources { threads, registers, residency, .. } = Resources::of(&tiled, device);

@@ -1,7 +1,7 @@
 //! Chooses the family of tiles for a contraction whose tile nobody asked for, and what each of
 //! them costs.
 
-use super::{Family, Member, Reason, Size, Tiled};
+use super::{Family, Member, Reason, Size, Tiled, VariantKind};
 use crate::device::Device;
 
 /// A tile with 16 contracted positions, or as many as fit, and its cost.
@@ -23,6 +23,15 @@ pub const MATRIX_TILES: [Candidate; 3] = [
     Candidate { size: Size::Large, sides: [128, 128], cost: 93 },
     Candidate { size: Size::Mid, sides: [128, 64], cost: 50 },
     Candidate { size: Size::Small, sides: [64, 64], cost: 28 },
+];
+
+/// Tiles of matrices for the tensor cores, with stages of 64 bytes. Source of the costs:
+/// evidence/2026-11-30-h200-tensor-cores, tiles of bf16 whose sum has 4096 terms, for a quarter of
+/// them. Large: `matmul_bf16` at 4096^3, eight tiles a multiprocessor. Small: `matmul_bf16_to_f32` at
+/// the same, 32 tiles.
+pub const MMA_TILES: [Candidate; 2] = [
+    Candidate { size: Size::Large, sides: [128, 128], cost: 12 },
+    Candidate { size: Size::Small, sides: [64, 64], cost: 4 },
 ];
 
 /// Tiles of eight channels, each of which has its own threads. Source of the costs:
@@ -55,6 +64,14 @@ pub fn family(
             members.iter().zip(&counts).map(|(member, tiles)| member.time(*tiles, device.n_sms));
         let least = times.enumerate().min_by_key(|(_, time)| *time).map_or(0, |(at, _)| at);
         return (least < members.len()).then(|| Family::only(members.swap_remove(least).tiled));
+    }
+    // Single elements reach the tensor cores slowly whatever the tile; one of them is enough there.
+    if let Some((_, larger)) = members.split_last_mut() {
+        for tiled in larger.iter_mut().map(|member| &mut member.tiled) {
+            if tiled.threads.fragments && tiled.variants.len() > 1 {
+                tiled.variants.retain(|variant| variant.kind == VariantKind::Wide);
+            }
+        }
     }
     let mut members = members.into_iter();
     let largest = members.next()?;

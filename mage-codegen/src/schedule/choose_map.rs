@@ -65,6 +65,7 @@ fn map_of(shape: TileShape, elems: [u32; 2]) -> ThreadMap {
         lanes,
         quads: [elems[0] / quad_elems[0], elems[1] / quad_elems[1]],
         quad_elems,
+        fragments: false,
     }
 }
 

@@ -9,9 +9,10 @@ use mage_einsum::options::{Options, Tile};
 
 use super::choose::located;
 use super::choose_deep::{MOST_TERMS, choose_deep};
-use super::choose_family::{self, CHANNEL_TILES, Candidate, MATRIX_TILES};
+use super::choose_family::{self, CHANNEL_TILES, Candidate, MATRIX_TILES, MMA_TILES};
 use super::choose_long::choose_long;
 use super::choose_map::{TileShape, choose_map};
+use super::mma::chunk_elems;
 use super::reasons::{Named, reasons};
 use super::resources::staged_elems;
 use super::{
@@ -96,7 +97,7 @@ impl<'p> Groups<'p> {
         }
     }
 
-    fn factor(&self, position: usize) -> &'p Access {
+    pub(super) fn factor(&self, position: usize) -> &'p Access {
         self.statement.factors()[position]
     }
 
@@ -122,8 +123,11 @@ impl<'p> Groups<'p> {
             Some(Tile::Square(side)) => asked(side.get(), side.get(), None),
             Some(Tile::Triple { m, n, k }) => asked(m.get(), n.get(), Some(k.get())),
             None => {
-                let family: &[Candidate] =
-                    if self.channels() > 1 { &CHANNEL_TILES } else { &MATRIX_TILES };
+                let family: &[Candidate] = match self.multiplied_in() {
+                    Some(_) => &MMA_TILES,
+                    None if self.channels() > 1 => &CHANNEL_TILES,
+                    None => &MATRIX_TILES,
+                };
                 let shrunk = |candidate: &Candidate| {
                     let [rows, cols] = candidate.sides;
                     [self.shrunk(self.row, rows), self.shrunk(self.col, cols)]
@@ -141,6 +145,9 @@ impl<'p> Groups<'p> {
 
     /// The tile of some rows and columns, or what it needs and the limit.
     fn tile(&self, sides: [u32; 2], depth: Option<u32>, device: &Device) -> Result<Tiled, String> {
+        if let Some(tiled) = self.fragments(sides, depth, device) {
+            return Ok(tiled);
+        }
         let shape = self.shape(sides, depth, device)?;
         let mut tiled = self.tiled(shape, choose_map(shape, device)?);
         tiled.epilogue = self.epilogue(&tiled);
@@ -201,7 +208,7 @@ impl<'p> Groups<'p> {
         }
     }
 
-    fn shrunk(&self, mode: ModeId, default: u32) -> u32 {
+    pub(super) fn shrunk(&self, mode: ModeId, default: u32) -> u32 {
         match self.program.mode(mode).extent {
             Extent::Fixed(extent) => default.min(extent.max(1).next_power_of_two()),
             Extent::Runtime => default,
@@ -240,6 +247,9 @@ impl<'p> Groups<'p> {
     /// A mapping without channels in tiles of at most `side` rows and columns.
     pub(super) fn squares(&self, side: u32, device: &Device) -> Option<Tiled> {
         let sides = [self.row, self.col].map(|mode| self.shrunk(mode, side));
+        if let Some(tiled) = self.fragments(sides, None, device) {
+            return Some(tiled);
+        }
         let dtype = self.program.accumulator();
         let shape = |contracted| TileShape { channels: 1, sides, contracted, dtype };
         let shape = self.deepest(self.contracted?, &shape, device).ok()?;
@@ -249,8 +259,11 @@ impl<'p> Groups<'p> {
     }
 
     pub(super) fn tiled(&self, shape: TileShape, threads: ThreadMap) -> Tiled {
-        let row = self.side(self.row_factor, self.row, shape.sides[0], shape);
-        let col = self.side(1 - self.row_factor, self.col, shape.sides[1], shape);
+        let [row, col] = [
+            (self.row_factor, self.row, shape.sides[0]),
+            (1 - self.row_factor, self.col, shape.sides[1]),
+        ]
+        .map(|(factor, mode, tile)| self.side(factor, mode, tile, shape, threads.fragments));
         let variants = self.variants(&row, &col, &threads, shape);
         Tiled {
             row,
@@ -343,7 +356,14 @@ impl<'p> Groups<'p> {
         }
     }
 
-    fn side(&self, factor: usize, mode: ModeId, tile: u32, shape: TileShape) -> Side {
+    fn side(
+        &self,
+        factor: usize,
+        mode: ModeId,
+        tile: u32,
+        shape: TileShape,
+        fragments: bool,
+    ) -> Side {
         let role = if factor == 0 { Role::FreeLeft } else { Role::FreeRight };
         Side {
             factor,
@@ -351,7 +371,10 @@ impl<'p> Groups<'p> {
             tile,
             tail: self.tail(mode, tile),
             outer: self.outer(role, Some(mode)),
-            staging: self.staging(factor, mode, tile, shape),
+            staging: match fragments {
+                true => self.swizzled(factor, mode, tile, shape),
+                false => self.staging(factor, mode, tile, shape),
+            },
         }
     }
 
@@ -386,6 +409,7 @@ impl<'p> Groups<'p> {
             contiguous: contiguous.is_some() && contiguous == walked,
             row_elems,
             channel_elems: shape.contracted * row_elems + channel_pad,
+            swizzle: None,
         }
     }
 
@@ -397,34 +421,35 @@ impl<'p> Groups<'p> {
         shape: TileShape,
     ) -> Vec<Variant> {
         let narrow = Variant { kind: VariantKind::Narrow, load_elems: [1, 1], store_elems: 1 };
+        let elems = if threads.fragments { chunk_elems(shape.dtype) } else { 4 };
         let load_elems = [row, col].map(|side| {
             let walked = match side.staging.along {
                 Along::Side => side.tile,
                 Along::Contracted => shape.contracted,
                 Along::Batch => shape.channels,
             };
-            let wide = side.staging.contiguous && walked.is_multiple_of(4);
-            if wide && self.may_be_wide(self.factor(side.factor)) { 4 } else { 1 }
+            let wide = side.staging.contiguous && walked.is_multiple_of(elems);
+            if wide && self.may_be_wide(self.factor(side.factor), elems) { elems } else { 1 }
         });
         let target = &self.statement.target;
         let along_col = contiguous_mode(target) == Some(col.mode);
-        let quads = threads.quad_elems[1] == 4;
-        let store_elems = if along_col && quads && self.may_be_wide(target) { 4 } else { 1 };
+        let quad = threads.quad_elems[1];
+        let store_elems = if along_col && self.may_be_wide(target, quad) { quad } else { 1 };
         let wide = Variant { kind: VariantKind::Wide, load_elems, store_elems };
         if load_elems == [1, 1] && store_elems == 1 { vec![narrow] } else { vec![wide, narrow] }
     }
 
-    /// Whether four elements fit an access and the contiguous mode's extent can be a multiple of
-    /// four.
-    fn may_be_wide(&self, access: &Access) -> bool {
-        if self.program.tensor(access.tensor).dtype.size_bytes() > 4 {
+    /// Whether so many elements fit an access and the contiguous mode's extent can be a multiple of
+    /// them.
+    fn may_be_wide(&self, access: &Access, elems: u32) -> bool {
+        if u64::from(elems) * self.program.tensor(access.tensor).dtype.size_bytes() > 16 {
             return false;
         }
         let Some(mode) = contiguous_mode(access) else {
             return false;
         };
         match self.program.mode(mode).extent {
-            Extent::Fixed(extent) => extent.is_multiple_of(4),
+            Extent::Fixed(extent) => extent.is_multiple_of(elems),
             Extent::Runtime => true,
         }
     }

@@ -95,6 +95,11 @@ impl Family {
         [&self.largest].into_iter().chain(&self.smaller)
     }
 
+    /// The smallest tile, or the only one.
+    pub fn smallest(&self) -> &Member {
+        self.smaller.last().unwrap_or(&self.largest)
+    }
+
     /// The member of a size, by its name.
     pub fn named(&self, size: &str) -> Option<&Member> {
         self.members().find(|member| member.size.name() == size)

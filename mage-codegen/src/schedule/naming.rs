@@ -4,6 +4,7 @@
 use mage_einsum::dtype::Dtype;
 use mage_einsum::index::{Extent, Layout, ModeId, Program};
 use mage_einsum::options::{Options, Tile};
+use mage_einsum::precision::Precision;
 
 /// A snake-case Rust identifier such as `einsum_ik_kj_ij_k8_f16_tile64`, with the fixed extents,
 /// the element types other than f32, and `strided` where strides are given at the launch.
@@ -37,6 +38,10 @@ pub fn name(program: &Program, options: &Options) -> String {
     }
     if out != dtype {
         name = format!("{name}_to_{out}");
+    }
+    match options.precision {
+        Precision::Full => {}
+        Precision::Tf32 => name.push_str("_tf32"),
     }
     if options.accumulate {
         name.push_str("_added");

@@ -7,7 +7,7 @@ use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
     Along, Deep, Epilogue, Family, Lanes, Launch, Long, PerOutput, Range, Reduction, Schedule,
-    Side, Split, Strategy, Tail, Tiled, Transpose, VariantKind,
+    Side, Split, Strategy, Tail, Tiled, Transpose, Variant, VariantKind, product_depth,
 };
 use crate::device::Device;
 
@@ -99,8 +99,12 @@ impl Nest<'_> {
         let is_choice = !family.smaller.is_empty();
         for member in family.members() {
             if is_choice {
+                let wide = match member.tiled.variants.as_slice() {
+                    [Variant { kind: VariantKind::Wide, .. }] => ", for wide accesses",
+                    _ => "",
+                };
                 self.version(&format!(
-                    "{} tiles, where {} * ceil(tiles / {}) is least",
+                    "{} tiles{wide}, where {} * ceil(tiles / {}) is least",
                     member.size.name(),
                     member.cost,
                     device.n_sms
@@ -112,7 +116,8 @@ impl Nest<'_> {
             self.epilogue(&member.tiled);
         }
         (self.base, self.depth) = (0, 0);
-        self.variants(&family.largest.tiled);
+        // The last member can always run, so it has every variant.
+        self.variants(&family.smallest().tiled);
     }
 
     fn version(&mut self, extents: &str) {
@@ -157,10 +162,14 @@ impl Nest<'_> {
         if let Some(mode) = tiled.batch.mode {
             let _ = write!(place, "[{} {}]", self.name(mode), tiled.batch.tile);
         }
-        if let Some(mode) = tiled.contracted.mode {
-            let _ = write!(place, "[{} {}]", self.name(mode), tiled.contracted.tile);
-        }
-        let _ = write!(place, "[{} {}]", self.name(side.mode), side.tile);
+        let of_side = format!("[{} {}]", self.name(side.mode), side.tile);
+        let of_contracted = tiled.contracted.mode.map_or_else(String::new, |mode| {
+            format!("[{} {}]", self.name(mode), tiled.contracted.tile)
+        });
+        place += &match (side.staging.swizzle, side.staging.along) {
+            (Some(_), Along::Contracted) => of_side + &of_contracted,
+            (_, _) => of_contracted + &of_side,
+        };
         let along = match side.staging.along {
             Along::Side => Some(side.mode),
             Along::Contracted => tiled.contracted.mode,
@@ -168,8 +177,10 @@ impl Nest<'_> {
         };
         let along = along.map_or("nothing", |mode| self.name(mode));
         let rows = side.staging.row_elems;
+        let swizzle = side.staging.swizzle;
+        let swizzle = swizzle.map_or_else(String::new, |s| format!(", chunk ^ ({})", s.way()));
         format!(
-            "stage   {tensor} as {place}, rows of {rows}, loaded along {along}, {}",
+            "stage   {tensor} as {place}, rows of {rows}{swizzle}, loaded along {along}, {}",
             tiled.stages_in_words()
         )
     }
@@ -192,13 +203,19 @@ impl Nest<'_> {
             );
             self.open(&line);
         }
+        let depth = if map.fragments { product_depth(tiled.dtype) } else { 1 };
         if let Some(mode) = tiled.contracted.mode {
-            let line = format!("unroll  {} {}", self.name(mode), tiled.contracted.tile);
+            let by = if depth == 1 { String::new() } else { format!(" by {depth}") };
+            let line = format!("unroll  {} {}{by}", self.name(mode), tiled.contracted.tile);
             self.open(&line);
         }
         let [row, col] = [tiled.row.mode, tiled.col.mode].map(|mode| self.name(mode));
+        let product = match map.fragments {
+            true => format!("products of 16x8x{depth} by a warp"),
+            false => "product".to_string(),
+        };
         let line = format!(
-            "regs    {} of {row} as {} by {}, {} of {col} as {} by {}: acc += product",
+            "regs    {} of {row} as {} by {}, {} of {col} as {} by {}: acc += {product}",
             map.thread_elems(0),
             map.quads[0],
             map.quad_stride(0),

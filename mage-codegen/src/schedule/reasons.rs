@@ -1,10 +1,13 @@
 //! The reasons of a tiled launch, in words: what was decided for its family of tiles, and why.
 
+use mage_einsum::dtype::Dtype;
 use mage_einsum::index::{ModeId, Program, Statement};
 use mage_einsum::options::Options;
+use mage_einsum::precision::Precision;
 
 use super::choose_deep::MOST_TERMS;
 use super::choose_tiled::contiguous_mode;
+use super::mma::product_depth;
 use super::{Along, Deep, Epilogue, Family, Long, Reason, Resources, Side, Tiled, choose_family};
 use crate::device::{Device, SECTOR_BYTES};
 
@@ -33,6 +36,7 @@ pub fn reasons(
     let tiled = &family.largest.tiled;
     let mut reasons = tiles(family, options, device);
     reasons.push(orientation(named, tiled));
+    reasons.extend(mainloop(named, tiled));
     reasons.extend(channels(named, tiled));
     reasons.extend(tiled.sides().map(|side| staging(named, tiled, side)));
     reasons.extend(exchange(named, tiled));
@@ -80,6 +84,35 @@ fn orientation(named: Named<'_>, tiled: &Tiled) -> Reason {
     }
 }
 
+/// Why the tensor cores multiply, or why not where they could.
+fn mainloop(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
+    let operands = named.program.operand_dtype();
+    let because = |why: &str| why.to_string();
+    if !tiled.threads.fragments {
+        let could =
+            operands != operands.accumulator() || named.program.precision == Precision::Tf32;
+        return could.then(|| Reason {
+            decision: "fused multiply-adds sum in f32".to_string(),
+            because: because(
+                "the tensor cores take two factors of one type, none contiguous along a batch \
+                 mode, and tiles whose sides are powers of two from 16 on",
+            ),
+        });
+    }
+    let depth = product_depth(tiled.dtype);
+    let (what, why) = match tiled.dtype {
+        Dtype::F32 => ("tf32", "the precision asked for allows it"),
+        Dtype::F16 | Dtype::BF16 | Dtype::F64 => (operands.name(), "their products are exact"),
+    };
+    Some(Reason {
+        decision: format!("the tensor cores multiply {what}, {depth} terms at once"),
+        because: format!(
+            "{why}, and they sum in f32; copies of the next steps go on meanwhile, which takes {}",
+            tiled.stages_in_words()
+        ),
+    })
+}
+
 fn channels(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
     let mode = tiled.batch.mode?;
     Some(Reason {
@@ -97,12 +130,25 @@ fn staging(named: Named<'_>, tiled: &Tiled, side: &Side) -> Reason {
     let tensor = &named.program.tensor(factor.tensor).name;
     let (walked, how) = match side.staging.along {
         Along::Side => (Some(side.mode), "copied as it lies"),
+        Along::Contracted if side.staging.swizzle.is_some() => {
+            (tiled.contracted.mode, "copied as it lies")
+        }
         Along::Contracted => (tiled.contracted.mode, "transposed on the way, rows padded by 4"),
         Along::Batch => (tiled.batch.mode, "taken apart by channel, rows padded by 4"),
     };
+    let how = match side.staging.swizzle {
+        None => how.to_string(),
+        Some(swizzle) => format!("{how}, chunk c of a row in place c ^ ({})", swizzle.way()),
+    };
     let walked = walked.map_or("nothing", |mode| named.mode(mode));
     let because = if side.staging.contiguous {
-        format!("`{walked}` is contiguous in `{tensor}`, so the loads of a warp share sectors")
+        let banks = match side.staging.swizzle {
+            None => "",
+            Some(_) => "; 16-byte chunks that a warp reads at once come from all banks",
+        };
+        format!(
+            "`{walked}` is contiguous in `{tensor}`, so the loads of a warp share sectors{banks}"
+        )
     } else {
         format!("no tiled mode is contiguous in `{tensor}`; every load is of one element")
     };

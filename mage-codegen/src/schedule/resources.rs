@@ -4,6 +4,7 @@ use mage_einsum::dtype::Dtype;
 
 use super::{ThreadMap, Tiled};
 use crate::device::{Device, Residency, WARP_THREADS};
+use crate::fragment::Fragment;
 
 /// Registers of a thread beside accumulators, fragments and staged elements: pointers, extents
 /// and coordinates. Fitted to the figures of cuda-oxide.md: 126 to 128 registers for a tile of
@@ -14,6 +15,10 @@ const ADDRESS_REGISTERS: u32 = 28;
 /// stage do not divide evenly and each has a position of its own. Measured for a tile of 48x20x6:
 /// 48 bytes spilled at 80 registers, 132 bytes at 96 where accesses are one-wide.
 const RAGGED_REGISTERS: u32 = 48;
+
+/// The same where the tensor cores multiply. Measured: 124 to 126 registers for tiles of 128x128 and
+/// 256 threads, whose 88 values are sums and fragments.
+const FRAGMENT_ADDRESS_REGISTERS: u32 = 38;
 
 /// A block's share of a multiprocessor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +38,10 @@ impl Resources {
     pub fn of(tiled: &Tiled, device: &Device) -> Resources {
         let sides = [tiled.row.tile, tiled.col.tile];
         let depth = tiled.contracted.tile;
-        let registers = Resources::registers(&tiled.threads, sides, depth, tiled.dtype);
+        let registers = match tiled.threads.fragments {
+            true => Resources::of_fragments(&tiled.threads),
+            false => Resources::registers(&tiled.threads, sides, depth, tiled.dtype),
+        };
         // Beside the accumulators of a round those of all rounds.
         let [rows, cols] = [0, 1].map(|direction| tiled.threads.thread_elems(direction));
         let of_rounds = rows * cols * register_words(tiled.dtype);
@@ -42,6 +50,13 @@ impl Resources {
         let shared_bytes = tiled.shared_bytes();
         let residency = device.capability.residency(threads, registers, shared_bytes);
         Resources { threads, shared_bytes, registers, residency }
+    }
+
+    /// The same for the tensor cores: sums and the fragments of one product's depth.
+    fn of_fragments(map: &ThreadMap) -> u32 {
+        let [rows, cols] = [0, 1].map(|direction| map.thread_elems(direction));
+        let words = rows / 2 * Fragment::ROW_WORDS as u32 + cols / 2 * Fragment::COL_WORDS as u32;
+        rows * cols + words + FRAGMENT_ADDRESS_REGISTERS
     }
 
     /// An estimate of the registers a thread needs: accumulators, both fragments, the staged

@@ -19,8 +19,12 @@ pub struct ThreadMap {
     pub lanes: [u32; 2],
     /// Quads of a lane along rows and columns.
     pub quads: [u32; 2],
-    /// Consecutive elements of a quad along rows and columns: 4 or 1.
+    /// Consecutive elements of a quad along rows and columns: 4 or 1; 1 and 2 where the tensor
+    /// cores sum.
     pub quad_elems: [u32; 2],
+    /// Whether the elements are sums of the tensor cores, whose instructions fix the lanes and the
+    /// order of the registers ([`Fragment`](crate::fragment::Fragment)).
+    pub fragments: bool,
 }
 
 /// An element of a block's tile.
@@ -72,7 +76,7 @@ impl ThreadMap {
 
     /// Whether pairs of rows are interleaved: see [`ThreadMap::lane_at`].
     pub fn interleaved(&self) -> bool {
-        self.lanes.iter().all(|count| count.is_multiple_of(2))
+        !self.fragments && self.lanes.iter().all(|count| count.is_multiple_of(2))
     }
 
     /// The row and the column of a lane in its warp.

@@ -4,7 +4,7 @@
 use mage_einsum::dtype::Dtype;
 use mage_einsum::index::ModeId;
 
-use super::ThreadMap;
+use super::{Swizzle, ThreadMap};
 
 /// A tile of a contraction of two factors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,9 +19,11 @@ pub struct Tiled {
     pub batch: BatchTile,
     /// What a thread owns of the tile.
     pub threads: ThreadMap,
-    /// The type of the stage's elements, of the fragments and the accumulators.
+    /// The type of the stage's elements and of the fragments: the accumulator's, or that of the
+    /// factors where the tensor cores multiply.
     pub dtype: Dtype,
-    /// Stages in shared memory: two, or one where there is only one step to take.
+    /// Stages in shared memory: two, or one where there is only one step to take; for the tensor
+    /// cores three, or two where three do not fit.
     pub stages: u32,
     /// Blocks a multiprocessor that registers are kept for.
     pub min_blocks: u32,
@@ -119,7 +121,8 @@ pub enum Along {
 }
 
 /// How one factor gets from global into shared memory. A stage holds it as
-/// `[channel][contracted][side]`, whichever way it lies in global memory.
+/// `[channel][contracted][side]`, whichever way it lies in global memory; one for the tensor cores
+/// may hold it as `[side][contracted]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Staging {
     /// The direction of consecutive threads.
@@ -127,16 +130,20 @@ pub struct Staging {
     /// Whether that direction is contiguous in global memory (the stride is 1), so that a
     /// four-wide access is possible.
     pub contiguous: bool,
-    /// Elements from one contracted row of the stage to the next: the tile and a pad.
+    /// Elements from one row of the stage to the next: the tile and a pad.
     pub row_elems: u32,
     /// Elements from one channel of the stage to the next.
     pub channel_elems: u32,
+    /// How a stage for the tensor cores lies: as the factor does in global memory, with rows along
+    /// the walked direction, whose chunks change places.
+    pub swizzle: Option<Swizzle>,
 }
 
 /// Which accesses a variant makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariantKind {
-    /// Four elements an access wherever the mode along it is contiguous.
+    /// Four elements an access, or 16 bytes on the way to the tensor cores, wherever the mode
+    /// along it is contiguous.
     Wide,
     /// One element an access.
     Narrow,
@@ -147,21 +154,21 @@ pub enum VariantKind {
 pub struct Variant {
     /// Wide or narrow.
     pub kind: VariantKind,
-    /// Elements of one load of the row factor and of the column factor: 1 or 4.
+    /// Elements of one load of the row factor and of the column factor: 1, 4 or 8.
     pub load_elems: [u32; 2],
-    /// Elements of one store of the output: 1 or 4.
+    /// Elements of one store of the output: 1, 2 or 4.
     pub store_elems: u32,
 }
 
 impl VariantKind {
-    /// One sentence on the accesses to operands of `dtype`.
-    pub fn accesses(self, dtype: Dtype) -> String {
+    /// One sentence on the accesses to operands of `dtype`, `elems` at once where they are wide.
+    pub fn accesses(self, dtype: Dtype, elems: u32) -> String {
         let bytes = dtype.size_bytes();
         match self {
             VariantKind::Wide => format!(
-                "Accesses of {wide} bytes, for contiguous extents that are multiples of 4 in \
+                "Accesses of {wide} bytes, for contiguous extents that are multiples of {elems} in \
                  buffers aligned to {wide} bytes.",
-                wide = 4 * bytes
+                wide = u64::from(elems) * bytes
             ),
             VariantKind::Narrow => {
                 format!("Accesses of {bytes} bytes, for any extents and alignment.")

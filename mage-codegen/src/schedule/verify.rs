@@ -3,7 +3,10 @@
 
 use mage_einsum::index::ModeId;
 
-use super::{Epilogue, Lanes, Launch, Range, Reduction, Schedule, Strategy, Tiled, Transpose};
+use super::{
+    Along, Epilogue, Lanes, Launch, Range, Reduction, Schedule, Strategy, Swizzle, Tiled,
+    Transpose, chunk_elems,
+};
 use crate::device::WARP_THREADS;
 
 /// Checks every launch.
@@ -141,11 +144,30 @@ fn verify_stage(schedule: &Schedule, tiled: &Tiled) -> Result<(), String> {
     }
     for side in tiled.sides() {
         let staging = &side.staging;
-        if staging.row_elems < side.tile {
-            return Err(format!("a stage row of {} holds {}", staging.row_elems, side.tile));
+        let (row, rows) = match (staging.swizzle, staging.along) {
+            (Some(_), Along::Contracted) => (tiled.contracted.tile, side.tile),
+            (_, _) => (side.tile, tiled.contracted.tile),
+        };
+        if staging.row_elems < row {
+            return Err(format!("a stage row of {} holds {row}", staging.row_elems));
         }
-        if staging.channel_elems < tiled.contracted.tile * staging.row_elems {
+        if let Some(swizzle) = staging.swizzle {
+            verify_swizzle(swizzle, staging.row_elems / chunk_elems(tiled.dtype), rows)?;
+        }
+        if staging.channel_elems < rows * staging.row_elems {
             return Err("the rows of a channel overlap the next channel".to_string());
+        }
+    }
+    Ok(())
+}
+
+/// Every chunk of a row has a place of its own in it.
+fn verify_swizzle(swizzle: Swizzle, chunks: u32, rows: u32) -> Result<(), String> {
+    for row in 0..rows {
+        let mut places: Vec<u32> = (0..chunks).map(|chunk| swizzle.place(row, chunk)).collect();
+        places.sort_unstable();
+        if places != (0..chunks).collect::<Vec<_>>() {
+            return Err(format!("the chunks of row {row} lie at {places:?} of {chunks}"));
         }
     }
     Ok(())

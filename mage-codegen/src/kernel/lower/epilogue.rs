@@ -14,6 +14,10 @@ pub struct Owned {
     pub channel: Expr,
     /// Its first row and its first column.
     pub sides: [Expr; 2],
+    /// Its warp's.
+    pub warps: [Expr; 2],
+    /// Its lane.
+    pub lane: Expr,
 }
 
 /// Binds the thread's place: channel, then warp, then lane (`ThreadMap::element`).
@@ -34,17 +38,22 @@ pub fn bind_owned(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, tiled: &Tiled
     };
     let lane = if one_warp { in_channel } else { thread.modulo(Expr::u32(map.warp_lanes())) };
     let lane = builder.bind(body, "lane", lane);
-    let sides = [0, 1].map(|direction| {
-        let mode = [tiled.row.mode, tiled.col.mode][direction];
-        let name = format!("{}_thread", builder.names.mode(mode));
-        let warp_at = digit(&warp, map.warps, direction);
-        let lane_at = lane_digit(&lane, map, direction);
-        let place = warp_at
-            .times(Expr::u32(map.warp_elems(direction)))
-            .plus(lane_at.times(Expr::u32(map.quad_elems[direction])));
-        builder.bind(body, &name, place)
+    let stems = [tiled.row.mode, tiled.col.mode].map(|mode| builder.names.mode(mode).to_string());
+    let mut warps = [0, 1].map(|direction| {
+        digit(&warp, map.warps, direction).times(Expr::u32(map.warp_elems(direction)))
     });
-    Owned { channel, sides }
+    if map.fragments {
+        warps = [0, 1].map(|direction| {
+            builder.bind(body, &format!("{}_warp", stems[direction]), warps[direction].clone())
+        });
+    }
+    let sides = [0, 1].map(|direction| {
+        let lane_at = lane_digit(&lane, map, direction);
+        let place =
+            warps[direction].clone().plus(lane_at.times(Expr::u32(map.quad_elems[direction])));
+        builder.bind(body, &format!("{}_thread", stems[direction]), place)
+    });
+    Owned { channel, sides, warps, lane }
 }
 
 /// The row (0) or the column (1) of an index into a row-major grid of `counts`.
@@ -155,17 +164,21 @@ fn store_row(
             let first = quad.clone().times(Expr::u32(map.quad_elems[1])).plus(elem.clone());
             let col = coordinates::of(builder, store.origins, col_mode)
                 .plus(store.owned.sides[1].clone())
-                .plus(quad.times(Expr::u32(map.quad_stride(1))))
-                .plus(elem);
+                .plus(quad.clone().times(Expr::u32(map.quad_stride(1))))
+                .plus(elem.clone());
             let col = builder.bind(body, &format!("{stem}_out"), col);
             let mut at = store.origins.to_vec();
             at.retain(|(mode, _)| *mode != col_mode && fixed.iter().all(|(id, _)| id != mode));
             at.extend(fixed.iter().cloned());
             at.push((col_mode, col.clone()));
             let offset = builder.offset(store.target, |mode| coordinates::of(builder, &at, mode));
-            let row_start = register.times(Expr::u32(cols)).plus(first);
+            let first = if map.fragments {
+                of_fragment(register, [quad.clone(), elem.clone()], map.quads[1])
+            } else {
+                register.times(Expr::u32(cols)).plus(first)
+            };
             let from = (0..elems)
-                .map(|next| reg(store.acc, row_start.clone().plus(Expr::u32(next))))
+                .map(|next| reg(store.acc, first.clone().plus(Expr::u32(next))))
                 .collect();
             let predicated = store.tiled.col.tail == Tail::Predicated;
             let when = predicated.then(|| col.less(builder.extent(col_mode)));
@@ -173,4 +186,12 @@ fn store_row(
             store.part.write(builder, body, (store.target, first_place), write);
         });
     });
+}
+
+/// The register of a thread's row and of an element of a pair of columns, where the sums of one
+/// instruction are two rows of two columns (`Fragment::sum`).
+fn of_fragment(row: Expr, [pair, elem]: [Expr; 2], pairs: u32) -> Expr {
+    let two = || Expr::u32(2);
+    let fragment = row.clone().over(two()).times(Expr::u32(pairs)).plus(pair);
+    fragment.times(Expr::u32(4)).plus(row.modulo(two()).times(two())).plus(elem)
 }

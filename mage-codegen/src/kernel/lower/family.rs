@@ -97,11 +97,18 @@ impl Host<'_> {
             let variants = self.variants(&member.tiled, &version, kernels);
             let Some(name) = name else { return variants };
             let smaller = family.members().skip(at + 1);
-            let preferred =
-                smaller.map(|other| HostPred::NotAbove(self.time(member), self.time(other)));
+            let mut eligible: Vec<HostPred> = smaller
+                .map(|other| HostPred::NotAbove(self.time(member), self.time(other)))
+                .collect();
+            // A member that cannot run on all accesses leaves others to a smaller one.
+            if let [only] = variants.as_slice()
+                && let HostPred::All(needs) = &only.eligible
+            {
+                eligible.extend(needs.iter().cloned());
+            }
             arms.push(Arm {
                 name: name.to_string(),
-                eligible: HostPred::All(preferred.collect()),
+                eligible: HostPred::All(eligible),
                 steps: selected(variants),
             });
         }
@@ -157,20 +164,20 @@ impl Host<'_> {
         arms
     }
 
-    /// The accesses that a variant makes four elements wide, in the order of buffers.
-    fn wide_accesses(&self, tiled: &Tiled, variant: &Variant) -> Vec<&Access> {
+    /// The accesses that a variant makes several elements wide, in the order of buffers.
+    fn wide_accesses(&self, tiled: &Tiled, variant: &Variant) -> Vec<(&Access, u32)> {
         let statement = &self.schedule.program.statements[self.launch.statement];
         let factors = statement.factors();
-        let mut wide: Vec<&Access> = Vec::new();
+        let mut wide: Vec<(&Access, u32)> = Vec::new();
         for (side, elems) in tiled.sides().into_iter().zip(variant.load_elems) {
-            if elems == 4 {
-                wide.push(factors[side.factor]);
+            if elems > 1 {
+                wide.push((factors[side.factor], elems));
             }
         }
-        if variant.store_elems == 4 {
-            wide.push(&statement.target);
+        if variant.store_elems > 1 {
+            wide.push((&statement.target, variant.store_elems));
         }
-        wide.sort_by_key(|access| access.tensor);
+        wide.sort_by_key(|(access, _)| access.tensor);
         wide
     }
 }

@@ -5,6 +5,7 @@ use mage_einsum::index::{Layout, ModeId, Program};
 use crate::kernel::Module;
 use crate::schedule::{
     Epilogue, Family, Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose,
+    product_depth,
 };
 
 /// Why every access of a launch is in bounds, why nothing races, and why the result does not
@@ -117,16 +118,31 @@ fn tiled_sentences(program: &Program, launch: &Launch, family: &Family) -> Vec<S
         );
     }
     let output = &program.tensor(statement.target.tensor).name;
+    let of_fragments = |tiled: &Tiled| tiled.threads.fragments;
+    let depth = family.tiles().find(|tiled| of_fragments(tiled));
+    let adds = match depth.map(|tiled| product_depth(tiled.dtype)) {
+        None => "which sums its products in ascending order".to_string(),
+        Some(depth) => {
+            let some = if family.tiles().all(of_fragments) { "" } else { ", or " };
+            let else_ = if some.is_empty() { "" } else { "one by one elsewhere" };
+            format!(
+                "to which its products are added in ascending order, {depth} at a time by the \
+                 tensor cores{some}{else_}"
+            )
+        }
+    };
     sentences.push(format!(
-        "Each element of `{output}` belongs to one register of one thread of one block, which sums \
-         its products in ascending order: no race, and the same result in every run."
+        "Each element of `{output}` belongs to one register of one thread of one block, {adds}: no \
+         race, and the same result in every run."
     ));
     sentences
 }
 
 /// Why a stage is not read before it is written, nor written before it was read.
 fn of_stages(family: &Family) -> Vec<String> {
-    let is_any = |stages: u32| family.tiles().any(|tiled| tiled.stages == stages);
+    let is_any = |stages: u32| {
+        family.tiles().any(|tiled| tiled.stages == stages && !tiled.threads.fragments)
+    };
     let one = is_any(1).then_some(
         "A block with one stage has one step: it writes the stage before a barrier and reads it \
          after that.",
@@ -135,7 +151,12 @@ fn of_stages(family: &Family) -> Vec<String> {
         "A stage is written while the other one is read, and a barrier stands between the two \
          uses of each.",
     );
-    one.into_iter().chain(two).map(str::to_string).collect()
+    let copied = family.tiles().any(|tiled| tiled.threads.fragments).then_some(
+        "On the way to the tensor cores each thread waits for its copies into a stage before a \
+         barrier, behind which the stage is read, and starts those that overwrite it behind the \
+         next one.",
+    );
+    one.into_iter().chain(two).chain(copied).map(str::to_string).collect()
 }
 
 fn transpose_sentences(program: &Program, launch: &Launch, transpose: &Transpose) -> Vec<String> {

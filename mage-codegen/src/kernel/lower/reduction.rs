@@ -149,6 +149,7 @@ impl<'p> Host<'p> {
         if stores_wide(self.reduction, &self.statement().target) {
             wide.push(&self.statement().target);
         }
+        let wide: Vec<(&Access, u32)> = wide.into_iter().map(|access| (access, 4)).collect();
         wide::eligible(&self.schedule.program, self.names, self.module, (&wide, partial))
     }
 }
@@ -238,7 +239,7 @@ impl<'p> Sum<'p> {
         let name = self.schedule.kernel_name(self.launch, parts.into_iter().flatten());
         let threads = self.reduction.output_threads(self.split, self.kind);
         let range = self.split.range.words();
-        let accesses = self.kind.accesses(self.schedule.program.operand_dtype());
+        let accesses = self.kind.accesses(self.schedule.program.operand_dtype(), 4);
         Frame {
             name,
             summary: format!("{threads} threads an output, for {range}. {accesses}"),

@@ -1,15 +1,23 @@
 //! Moves one factor's tile from global memory through registers into shared memory: which thread
 //! moves which elements, under which predicates, and where they land.
 
+mod bring;
 mod direction;
 
 use mage_einsum::index::{Access, ModeId};
 
 use super::builder::{Builder, all, buffer, reg};
 use super::coordinates;
-use crate::kernel::{Expr, Place, Pred, RegId, SharedId, Space, Stmt, Width};
-use crate::schedule::{Along, Side, Tiled};
+use crate::kernel::{Expr, Place, Pred, Reg, RegId, SharedId, Space, Stmt, Width};
+use crate::schedule::{Along, Side, Swizzle, Tiled, chunk_elems};
 use direction::{Direction, directions};
+
+/// Single elements of a factor that a thread can hold in registers, next to sums and fragments, while
+/// the tensor cores multiply.
+const HELD: u32 = 16;
+
+/// Where there are more, so many are under way at once.
+const GROUP: u32 = 8;
 
 /// How a block's threads walk one factor's tile.
 pub struct Walk {
@@ -23,6 +31,8 @@ pub struct Walk {
     elems: u32,
     /// Accesses a thread.
     passes: u32,
+    /// Accesses of a thread that are under way at once.
+    group: u32,
     /// Accesses of the whole tile.
     n_accesses: u32,
     block_threads: u32,
@@ -34,7 +44,12 @@ pub struct Walk {
     transposes: bool,
     /// Where the factor begins in a stage.
     stage_base: Expr,
-    staged: RegId,
+    /// How the chunks of a stage's row change places, and the elements of a chunk.
+    swizzle: Option<(Swizzle, u32)>,
+    /// The cell of the thread's first access, if the others follow from it.
+    cell: Option<Expr>,
+    /// Registers on the way; none where copies need none.
+    staged: Option<RegId>,
 }
 
 /// The place of a load in the walk over the contracted modes.
@@ -74,23 +89,33 @@ impl Walk {
         let n_accesses: u32 = directions.iter().map(|direction| direction.radix).product();
         let block_threads = tiled.threads.block_threads();
         let passes = n_accesses.div_ceil(block_threads);
-        let staged = builder.registers(&format!("{stem}_staged"), passes * elems);
+        let chunk = chunk_elems(tiled.dtype);
+        let swizzle = side.staging.swizzle.map(|swizzle| (swizzle, chunk));
+        // The smallest copy has four bytes.
+        let copies = swizzle.is_some() && u64::from(elems) * tiled.dtype.size_bytes() >= 4;
+        let few = swizzle.is_some() && elems == 1 && passes > HELD;
+        let group = if few { GROUP } else { passes };
+        let staged = (!copies).then(|| builder.registers(&format!("{stem}_staged"), group * elems));
         let mut walk = Walk {
             access: access.clone(),
             stem,
             directions,
             elems,
             passes,
+            group,
             n_accesses,
             block_threads,
             thread: builder.thread(body),
             uneven: false,
-            transposes: side.staging.along == Along::Contracted,
+            transposes: side.staging.along == Along::Contracted && swizzle.is_none(),
             stage_base,
+            swizzle,
+            cell: None,
             staged,
         };
         walk.share(builder, body);
-        body.push(Stmt::Fill { reg: staged, value: 0.0 });
+        walk.bind_cell(builder, body);
+        body.extend(staged.map(|reg| Stmt::Fill { reg, value: 0.0 }));
         walk
     }
 
@@ -191,22 +216,38 @@ impl Walk {
         positions
     }
 
+    /// The predicate that an access exists, where the last pass has fewer than threads.
+    fn guard(&self, pass: &Expr) -> Option<Pred> {
+        self.ragged().then(|| self.number(pass).less(Expr::u32(self.n_accesses)))
+    }
+
     /// Loads this thread's elements of one step into registers; zero beyond the extents.
     pub fn load(&self, builder: &mut Builder<'_>, body: &mut Vec<Stmt>, step: &Step<'_>) {
         let reach = self.counts_from_first().then(|| self.reach(builder, body, step));
+        self.load_group(builder, body, (step, reach.as_ref()), &Expr::u32(0));
+    }
+
+    /// The same of the passes from `first` on that registers hold.
+    fn load_group(
+        &self,
+        builder: &mut Builder<'_>,
+        body: &mut Vec<Stmt>,
+        (step, reach): (&Step<'_>, Option<&Reach>),
+        first: &Expr,
+    ) {
+        let Some(staged) = self.staged else { return };
         let name = format!("{}_pass_{}", self.stem, step.suffix);
-        builder.unrolled(body, &name, self.passes, |builder, body, pass| {
+        builder.unrolled(body, &name, self.group, |builder, body, in_group| {
+            let pass = first.clone().plus(in_group.clone());
             let positions = self.positions(builder, body, &pass, step.suffix);
             let mut preds: Vec<Pred> = step.exists.iter().cloned().collect();
-            if self.ragged() {
-                preds.push(self.number(&pass).less(Expr::u32(self.n_accesses)));
-            }
-            let offset = match &reach {
+            preds.extend(self.guard(&pass));
+            let offset = match reach {
                 Some(reach) => self.offset_from(builder, reach, &positions, &mut preds),
                 None => self.offset(builder, body, step, &positions, &mut preds),
             };
             body.push(Stmt::Load {
-                to: reg(self.staged, pass.times(Expr::u32(self.elems))),
+                to: reg(staged, in_group.times(Expr::u32(self.elems))),
                 from: Place { space: Space::Global(buffer(&self.access)), offset },
                 width: Width::of(self.elems),
                 when: all(preds),
@@ -280,9 +321,9 @@ impl Walk {
     }
 
     /// Whether offsets are counted from the thread's first access: where one-wide accesses are
-    /// stored transposed and each row of the tile has its own coordinate.
+    /// stored transposed, or for the tensor cores, and each row of the tile has its own coordinate.
     fn counts_from_first(&self) -> bool {
-        self.elems == 1 && self.transposes && !self.uneven
+        self.elems == 1 && (self.transposes || self.swizzle.is_some()) && !self.uneven
     }
 
     fn is_predicated(&self, mode: ModeId) -> bool {
@@ -317,21 +358,27 @@ impl Walk {
         &self,
         builder: &mut Builder<'_>,
         body: &mut Vec<Stmt>,
-        tiles: SharedId,
-        stage: &Expr,
+        place: (SharedId, &Expr),
         suffix: &str,
     ) {
+        self.store_group(builder, body, place, (suffix, &Expr::u32(0)));
+    }
+
+    /// The same of the passes from `first` on that registers hold.
+    fn store_group(
+        &self,
+        builder: &mut Builder<'_>,
+        body: &mut Vec<Stmt>,
+        (tiles, stage): (SharedId, &Expr),
+        (suffix, first): (&str, &Expr),
+    ) {
+        let Some(staged) = self.staged else { return };
         let name = format!("{}_store_{suffix}", self.stem);
-        builder.unrolled(body, &name, self.passes, |builder, body, pass| {
+        builder.unrolled(body, &name, self.group, |builder, body, in_group| {
+            let pass = first.clone().plus(in_group.clone());
             let positions = self.positions(builder, body, &pass, &format!("{suffix}_store"));
-            let cell = self.directions.iter().zip(positions).fold(
-                stage.clone().plus(self.stage_base.clone()),
-                |cell, (direction, [of_thread, of_pass])| {
-                    cell.plus(of_thread.plus(of_pass).times(direction.stage_stride.clone()))
-                },
-            );
-            let guard = self.ragged().then(|| self.number(&pass).less(Expr::u32(self.n_accesses)));
-            let first = pass.times(Expr::u32(self.elems));
+            let (cell, guard) = (self.cell(&positions, stage), self.guard(&pass));
+            let first = reg(staged, in_group.times(Expr::u32(self.elems)));
             self.store_access(builder, body, tiles, (cell, first, guard), suffix);
         });
     }
@@ -342,7 +389,7 @@ impl Walk {
         builder: &mut Builder<'_>,
         body: &mut Vec<Stmt>,
         tiles: SharedId,
-        (cell, first, guard): (Expr, Expr, Option<Pred>),
+        (cell, first, guard): (Expr, Reg, Option<Pred>),
         suffix: &str,
     ) {
         let stride = &self.directions[0].stage_stride;
@@ -353,7 +400,8 @@ impl Walk {
         builder.unrolled(body, &name, self.elems / elems, |_, body, elem| {
             let from = (0..elems)
                 .map(|next| {
-                    reg(self.staged, first.clone().plus(elem.clone()).plus(Expr::u32(next)))
+                    let at = first.at.clone().plus(elem.clone()).plus(Expr::u32(next));
+                    reg(first.array, at)
                 })
                 .collect();
             let offset = cell.plus(elem.times(stride.clone()));

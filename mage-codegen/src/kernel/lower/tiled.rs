@@ -1,6 +1,7 @@
 //! Lowers a tiled contraction: two stages in shared memory, the next step's loads in flight while
 //! this step's products are summed in registers, and a predicated epilogue.
 
+mod mma;
 mod steps;
 
 use mage_einsum::index::{Access, ModeId};
@@ -16,7 +17,7 @@ use super::total::Partial;
 use crate::kernel::{
     Expr, HostExpr, Kernel, Place, RegId, SharedId, Space, Stmt, Ty, Value, Width,
 };
-use crate::schedule::{Epilogue, Launch, Schedule, Tiled, Variant};
+use crate::schedule::{Epilogue, Launch, Schedule, Tiled, Variant, VariantKind, chunk_elems};
 
 /// The kernel of one variant of a tile.
 pub fn kernel(
@@ -108,17 +109,14 @@ impl<'p> Lowering<'p> {
             self.builder.bind_strides(&mut body, access);
         }
         let owned = epilogue::bind_owned(&mut self.builder, &mut body, tiled);
-        let tiles = self.builder.shared("tiles", tiled.stages * tiled.stage_elems());
+        let tiles =
+            self.builder.shared_of("tiles", tiled.stages * tiled.stage_elems(), tiled.dtype);
         let walks = self.walks(&mut body);
-        let parts = self.parts(&mut body, tiles, &owned);
-
-        part.end = self.builder.bind(&mut body, "n_steps", part.end);
-        self.load(&mut body, &walks, &origins, &part, None);
-        for walk in &walks {
-            walk.store(&mut self.builder, &mut body, tiles, &Expr::u32(0), "first");
-        }
-        body.push(Stmt::Barrier);
-        self.mainloop(&mut body, &walks, &origins, &part, &parts);
+        let staged = (walks.as_slice(), tiles);
+        let acc = match tiled.threads.fragments {
+            true => self.tensor_cores(&mut body, staged, &origins, &mut part, &owned),
+            false => self.multiply_adds(&mut body, staged, &origins, &mut part, &owned),
+        };
         let store = epilogue::Store {
             tiled,
             variant: self.variant,
@@ -126,7 +124,7 @@ impl<'p> Lowering<'p> {
             part: &part,
             origins: &origins,
             owned: &owned,
-            acc: parts.sums,
+            acc,
         };
         match tiled.epilogue {
             Epilogue::Direct => epilogue::store(&mut self.builder, &mut body, &store),
@@ -138,6 +136,27 @@ impl<'p> Lowering<'p> {
         self.builder.finish(frame, body)
     }
 
+    /// Sums the products of all steps of a block, the next step's elements in registers meanwhile;
+    /// the registers that hold the sums.
+    fn multiply_adds(
+        &mut self,
+        body: &mut Vec<Stmt>,
+        (walks, tiles): (&[Walk], SharedId),
+        origins: &[(ModeId, Expr)],
+        part: &mut Part,
+        owned: &epilogue::Owned,
+    ) -> RegId {
+        let parts = self.parts(body, tiles, owned);
+        part.end = self.builder.bind(body, "n_steps", part.end.clone());
+        self.load(body, walks, origins, part, None);
+        for walk in walks {
+            walk.store(&mut self.builder, body, (tiles, &Expr::u32(0)), "first");
+        }
+        body.push(Stmt::Barrier);
+        self.mainloop(body, walks, origins, part, &parts);
+        parts.sums
+    }
+
     fn frame(&self) -> Frame {
         let kind = self.variant.kind;
         let how = match (self.version.partial, self.tiled.round_steps) {
@@ -145,13 +164,25 @@ impl<'p> Lowering<'p> {
             (None, Some(_)) => "Steps in rounds, for long sums. ",
             (None, None) => "",
         };
-        let accesses = kind.accesses(self.schedule.program.operand_dtype());
+        let dtype = self.schedule.program.operand_dtype();
+        let elems = if self.tiled.threads.fragments { chunk_elems(self.tiled.dtype) } else { 4 };
+        let accesses = kind.accesses(dtype, elems);
         let part = (self.tiled.variants.len() > 1).then(|| kind.name());
         Frame {
             name: self.schedule.kernel_name(self.launch, self.version.name.into_iter().chain(part)),
             summary: format!("{how}{accesses}"),
             block_threads: self.tiled.threads.block_threads(),
-            min_blocks: self.tiled.min_blocks,
+            min_blocks: self.min_blocks(),
+        }
+    }
+
+    /// Blocks a multiprocessor that registers are kept for. Elements on the way to the tensor cores
+    /// one by one are held in registers meanwhile, where copies need none.
+    fn min_blocks(&self) -> u32 {
+        let blocks = self.tiled.min_blocks;
+        match (self.tiled.threads.fragments, self.variant.kind) {
+            (true, VariantKind::Narrow) => (blocks / 2).max(1),
+            (_, _) => blocks,
         }
     }
 
@@ -262,7 +293,7 @@ impl<'p> Lowering<'p> {
             turn.push(Stmt::Assign { var: stage, value: flipped });
         }
         for walk in walks {
-            walk.store(&mut self.builder, &mut turn, parts.tiles, &parts.stage, "next");
+            walk.store(&mut self.builder, &mut turn, (parts.tiles, &parts.stage), "next");
         }
         turn.push(Stmt::Barrier);
         self.steps(body, (step, turn), part, parts);

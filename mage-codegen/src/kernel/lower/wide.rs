@@ -1,4 +1,4 @@
-//! What the host must find before accesses may be four elements wide.
+//! What the host must find before accesses may be several elements wide.
 
 use mage_einsum::index::{Access, Layout, Program};
 
@@ -8,7 +8,7 @@ use super::total::Partial;
 use crate::kernel::{BufferId, HostPred, Module};
 
 /// A wide access needs its address to be a multiple of its bytes: the buffer's start is, every
-/// position along the last mode is a multiple of four, and so is every other stride. Row-major
+/// position along the last mode is a multiple of so many elements, and so is every other stride. Row-major
 /// strides are when the last extent is; others are looked at, and the last must be 1. A temporary
 /// starts as well aligned as the workspace. A sum in parts writes partial sums in its output's
 /// place.
@@ -16,16 +16,16 @@ pub fn eligible(
     program: &Program,
     names: &Names,
     module: &Module,
-    (wide, partial): (&[&Access], Option<&Partial>),
+    (wide, partial): (&[(&Access, u32)], Option<&Partial>),
 ) -> HostPred {
     let mut all: Vec<HostPred> = Vec::new();
     let accessed = |access: &Access| match partial {
         Some(partial) if partial.target == access.tensor => partial.sums,
         Some(_) | None => buffer(access),
     };
-    let preds = wide
-        .iter()
-        .flat_map(|access| of_access(program, names, module, (access, accessed(access))));
+    let preds = wide.iter().flat_map(|(access, elems)| {
+        of_access(program, names, module, (access, accessed(access)), u64::from(*elems))
+    });
     for pred in preds {
         if !all.contains(&pred) {
             all.push(pred);
@@ -39,20 +39,21 @@ fn of_access(
     names: &Names,
     module: &Module,
     (access, buffer): (&Access, BufferId),
+    elems: u64,
 ) -> Vec<HostPred> {
-    let bytes = 4 * module.buffers[buffer.0].dtype.size_bytes();
+    let bytes = elems * module.buffers[buffer.0].dtype.size_bytes();
     let aligned = HostPred::AlignedTo(module.memory_of(buffer), bytes);
     let Some((last, others)) = access.modes.split_last() else {
         return vec![aligned];
     };
-    let multiple = HostPred::MultipleOf(host_extent(program, names, *last), 4);
+    let multiple = HostPred::MultipleOf(host_extent(program, names, *last), elems);
     let strides = match program.tensor(access.tensor).layout {
         Layout::RowMajor => Vec::new(),
         Layout::Strided => {
             let unit = HostPred::UnitStride(buffer, others.len());
             let others = 0..others.len();
-            let in_fours = others.map(|dim| HostPred::StrideMultipleOf(buffer, dim, 4));
-            [unit].into_iter().chain(in_fours).collect()
+            let multiples = others.map(|dim| HostPred::StrideMultipleOf(buffer, dim, elems));
+            [unit].into_iter().chain(multiples).collect()
         }
     };
     [multiple, aligned].into_iter().chain(strides).collect()

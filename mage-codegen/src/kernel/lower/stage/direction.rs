@@ -46,7 +46,12 @@ pub fn directions(tiled: &Tiled, side: &Side, elems: u32, upper: &str) -> Vec<Di
     };
     let row = Expr::named(&format!("{upper}_ROW"), side.staging.row_elems);
     let channel = Expr::named(&format!("{upper}_CHANNEL"), side.staging.channel_elems);
-    let of_side = direction(Some(side.mode), side.tile, Expr::u32(1), side.tail);
+    // A stage for the tensor cores has rows along the walked direction.
+    let [side_stride, row] = match (side.staging.swizzle, side.staging.along) {
+        (Some(_), Along::Contracted) => [row, Expr::u32(1)],
+        (_, _) => [Expr::u32(1), row],
+    };
+    let of_side = direction(Some(side.mode), side.tile, side_stride, side.tail);
     let contracted = &tiled.contracted;
     let of_contracted = direction(contracted.mode, contracted.tile, row, contracted.tail);
     let of_batch = direction(tiled.batch.mode, tiled.batch.tile, channel, tiled.batch.tail);

@@ -44,7 +44,10 @@ impl Lowering<'_> {
     /// so; otherwise the step's number does.
     pub fn step_exists(&self, next: Option<&Expr>, part: &Part) -> Option<Pred> {
         let contracted = &self.tiled.contracted;
-        let told_by_predicate = contracted.tail == Tail::Predicated && contracted.outer.is_empty();
+        let by_tail = contracted.tail == Tail::Predicated && contracted.outer.is_empty();
+        // Copies are guarded as well: a guard costs less than copies of zeros (evidence,
+        // tensor-cores.md).
+        let told_by_predicate = by_tail && !self.tiled.threads.fragments;
         let never_empty = contracted.outer.is_empty();
         match next {
             _ if told_by_predicate && !part.is_part() => None,
