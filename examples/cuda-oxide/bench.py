@@ -2,12 +2,14 @@
 
 Method: the span between two CUDA events around a batch of launches, divided by their number; operands
 stay where they are, so they are warm in the L2 cache where they fit. Rounds of both sides alternate.
-TF32 is off. A peer's result is compared with Mage's notation only through the same einsum string.
+TF32 is off but for specifications with `precision = tf32`, whose peer may use it, too; sums of halves
+are accumulated in f32 on both sides. A peer's result is compared with Mage's notation only through the same einsum string.
 
 Usage: python3 bench.py PATH/TO/mage-oxide [ROUNDS] > record.json   (a table goes to standard error)
 """
 
 import json
+import re
 import statistics
 import subprocess
 import sys
@@ -49,20 +51,30 @@ def measure(call):
     return [batch(launches) * 1e6 for _ in range(SAMPLES)]
 
 
+def options_of(entry):
+    """The options of a specification by name, those that are a group left out."""
+    return dict(re.findall(r"(\w+) = (\w+)", entry["options"]))
+
+
 def operands_of(entry):
     """Normal operands in the shapes of the notation; labels in order of first appearance."""
+    dtypes = {"f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64}
+    dtype = dtypes.get(options_of(entry).get("dtype"), torch.float32)
     inputs = entry["notation"].split("->")[0].split(",")
     order = list(dict.fromkeys("".join(inputs)))
     extents = dict(zip(order, entry["extents"]))
     torch.manual_seed(0)
     return [
-        torch.randn([extents[label] for label in term], device="cuda") * 0.25 for term in inputs
+        (torch.randn([extents[label] for label in term], device="cuda") * 0.25).to(dtype)
+        for term in inputs
     ]
 
 
 def main():
     binary, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    torch.backends.cuda.matmul.allow_tf32 = False
+    matmul = torch.backends.cuda.matmul
+    matmul.allow_fp16_reduced_precision_reduction = False
+    matmul.allow_bf16_reduced_precision_reduction = False
     work = {}
     for _ in range(rounds):
         output = subprocess.run([binary, "bench"], check=True, capture_output=True, text=True)
@@ -73,6 +85,7 @@ def main():
             kept["samples_us"] += entry["samples_us"]
         for kept in work.values():
             operands = operands_of(kept)
+            matmul.allow_tf32 = options_of(kept).get("precision") == "tf32"
             kept["peer_samples_us"] += measure(peer(kept["notation"], operands))
             del operands
             torch.cuda.empty_cache()
@@ -96,7 +109,7 @@ def main():
         "schema": 1,
         "device": torch.cuda.get_device_name(),
         "driver_and_clocks": driver.stdout.strip(),
-        "peer": f"torch {torch.__version__}, TF32 off",
+        "peer": f"torch {torch.__version__}, TF32 only where the specification says so",
         "method": "event span around a batch of launches, warm L2, rounds of both sides alternating",
         "rounds": rounds,
         "work": entries,

@@ -37,6 +37,17 @@ mage::einsum_kernel!("ij,ji->ij", name = hadamard_transposed);
 mage::einsum_kernel!("ik,kj->ij", dtype = f64, name = matmul_f64);
 mage::einsum_kernel!("ik,kj->ij", dtype = f16, tile = 64, name = matmul_f16);
 mage::einsum_kernel!("ik,kj->ij", dtype = bf16, tile = 128, name = matmul_bf16);
+mage::einsum_kernel!("ik,jk->ij", dtype = bf16, tile = 128, name = matmul_bf16_nt);
+mage::einsum_kernel!("ki,kj->ij", dtype = bf16, tile = 128, name = matmul_bf16_tn);
+mage::einsum_kernel!("ki,jk->ij", dtype = bf16, tile = 128, name = matmul_bf16_tt);
+mage::einsum_kernel!("ik,kj->ij", dtype = f16, tile = 128, name = matmul_f16_128);
+mage::einsum_kernel!("ik,kj->ij", dtype = bf16, name = matmul_bf16_family);
+mage::einsum_kernel!("ik,kj->ij", precision = tf32, tile = 128, name = matmul_tf32);
+mage::einsum_kernel!("ik,jk->ij", precision = tf32, tile = 128, name = matmul_tf32_nt);
+mage::einsum_kernel!("ki,kj->ij", precision = tf32, tile = 128, name = matmul_tf32_tn);
+mage::einsum_kernel!("ki,jk->ij", precision = tf32, tile = 128, name = matmul_tf32_tt);
+mage::einsum_kernel!("ik,kj->ij", precision = tf32, tile = 64, name = matmul_tf32_64);
+mage::einsum_kernel!("bhqd,bhkd->bhqk", dtype = bf16, tile = 64, name = attention_scores_bf16);
 mage::einsum_kernel!("ik,kj->ij", dtype = bf16, out = f32, tile = 64, name = matmul_bf16_to_f32);
 mage::einsum_kernel!("ik,kj->ij", accumulate = true, tile = 64, name = matmul_added);
 mage::einsum_kernel!(
