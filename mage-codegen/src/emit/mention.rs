@@ -45,10 +45,11 @@ fn in_pred(pred: &HostPred, value: &HostExpr) -> bool {
     }
 }
 
-fn in_expr(expr: &HostExpr, value: &HostExpr) -> bool {
+/// Whether `expr` uses `value`.
+pub fn in_expr(expr: &HostExpr, value: &HostExpr) -> bool {
     let inside = match expr {
         HostExpr::Const(_) | HostExpr::Extent(_) => false,
-        HostExpr::Product(parts) | HostExpr::Sum(parts) => {
+        HostExpr::Product(parts) | HostExpr::Sum(parts) | HostExpr::Min(parts) => {
             parts.iter().any(|part| in_expr(part, value))
         }
         HostExpr::CeilDiv(inner, divisor) => in_expr(inner, value) || in_expr(divisor, value),

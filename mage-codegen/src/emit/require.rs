@@ -114,6 +114,7 @@ fn merged(names: &Names<'_>, factors: &[HostExpr]) -> String {
         | HostExpr::Sum(_)
         | HostExpr::RoundUp(..)
         | HostExpr::Max(..)
+        | HostExpr::Min(_)
         | HostExpr::Where(..) => "",
     });
     format!("{}_extent", labels.collect::<String>())

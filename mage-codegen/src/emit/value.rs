@@ -118,7 +118,9 @@ pub fn unchecked<'e>(names: &Names<'_>, expr: &'e HostExpr) -> Vec<&'e HostExpr>
         HostExpr::RoundUp(inner, _) | HostExpr::Max(inner, _) | HostExpr::Where(_, inner) => {
             unchecked(names, inner)
         }
-        HostExpr::Sum(terms) => terms.iter().flat_map(|term| unchecked(names, term)).collect(),
+        HostExpr::Sum(parts) | HostExpr::Min(parts) => {
+            parts.iter().flat_map(|part| unchecked(names, part)).collect()
+        }
         HostExpr::Product(factors) => {
             let mut found: Vec<&HostExpr> =
                 factors.iter().flat_map(|factor| unchecked(names, factor)).collect();
@@ -169,6 +171,10 @@ pub fn constant(names: &Names<'_>, expr: &HostExpr) -> Option<u64> {
             constant(names, inner)?.checked_next_multiple_of(*multiple)
         }
         HostExpr::Max(inner, least) => constant(names, inner).map(|inner| inner.max(*least)),
+        HostExpr::Min(values) => {
+            let values = values.iter().map(|value| constant(names, value));
+            values.collect::<Option<Vec<u64>>>()?.into_iter().min()
+        }
         // What fixed extents decide has no condition.
         HostExpr::Where(..) => None,
     }
@@ -187,6 +193,7 @@ pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
         | HostExpr::Sum(_)
         | HostExpr::RoundUp(..)
         | HostExpr::Max(..)
+        | HostExpr::Min(_)
         | HostExpr::Where(..) => whole,
     }
 }
@@ -212,6 +219,7 @@ pub fn whole(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
             let (inner, least) = (receiver(names, inner), number(*least));
             quote!(#inner.max(#least))
         }
+        HostExpr::Min(values) => least(values, |value| receiver(names, value)),
         HostExpr::Where(when, inner) => {
             let (when, inner) = (condition(names, when, Wanted::Holds), whole(names, inner));
             quote!(if #when { #inner } else { 0 })
@@ -267,6 +275,7 @@ pub fn checked(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
         | HostExpr::Extent(_)
         | HostExpr::CeilDiv(..)
         | HostExpr::Max(..)
+        | HostExpr::Min(_)
         | HostExpr::RoundUp(..) => {
             let value = reached(names, expr);
             quote!(Some(#value))
@@ -295,6 +304,9 @@ fn reached(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
             let (inner, least) = (received(names, inner), number(*least));
             quote!(#inner.max(#least))
         }
+        HostExpr::Min(values) if constant(names, expr).is_none() && names.bound(expr).is_none() => {
+            least(values, |value| received(names, value))
+        }
         HostExpr::Where(when, inner) => {
             let (when, inner) = (condition(names, when, Wanted::Holds), reached(names, inner));
             quote!(if #when { #inner } else { 0 })
@@ -305,8 +317,16 @@ fn reached(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
         | HostExpr::Sum(_)
         | HostExpr::RoundUp(..)
         | HostExpr::Max(..)
+        | HostExpr::Min(_)
         | HostExpr::CeilDiv(..) => receiver(names, expr),
     }
+}
+
+/// The least of some values, of which `receiver` makes receivers of a method.
+fn least(values: &[HostExpr], receiver: impl Fn(&HostExpr) -> TokenStream) -> TokenStream {
+    let mut values = values.iter().map(receiver);
+    let first = values.next();
+    quote!(#first #(.min(#values))*)
 }
 
 /// The same as the receiver of a method.

@@ -252,6 +252,10 @@ pub(super) fn value(extents: &[u64], expr: &HostExpr) -> Option<u64> {
             value(extents, inner)?.checked_next_multiple_of(*multiple)
         }
         HostExpr::Max(inner, least) => Some(value(extents, inner)?.max(*least)),
+        HostExpr::Min(values) => {
+            let values: Option<Vec<u64>> = values.iter().map(|part| value(extents, part)).collect();
+            values?.into_iter().min()
+        }
         HostExpr::Where(condition, inner) => {
             if holds_of(extents, condition)? {
                 value(extents, inner)

@@ -21,6 +21,8 @@ pub enum HostExpr {
     RoundUp(Box<HostExpr>, u64),
     /// The value, or the constant where that is larger.
     Max(Box<HostExpr>, u64),
+    /// The least of some values, of which there are two or more.
+    Min(Vec<HostExpr>),
     /// The value where the condition holds, and 0, without a look at the value, elsewhere.
     Where(Box<HostPred>, Box<HostExpr>),
 }
@@ -36,6 +38,7 @@ impl HostExpr {
             | HostExpr::Sum(_)
             | HostExpr::RoundUp(..)
             | HostExpr::Max(..)
+            | HostExpr::Min(_)
             | HostExpr::Where(..) => None,
         }
     }
@@ -55,7 +58,7 @@ impl HostExpr {
                     into.push(*label);
                 }
             }
-            HostExpr::Product(parts) | HostExpr::Sum(parts) => {
+            HostExpr::Product(parts) | HostExpr::Sum(parts) | HostExpr::Min(parts) => {
                 parts.iter().for_each(|part| part.collect_labels(into));
             }
             HostExpr::CeilDiv(value, divisor) => {
@@ -111,6 +114,16 @@ impl HostExpr {
         match self.as_const() {
             Some(number) => HostExpr::Const(number.max(least)),
             None => HostExpr::Max(Box::new(self), least),
+        }
+    }
+
+    /// The least of some values; a number where all are.
+    pub fn min(mut values: Vec<HostExpr>) -> HostExpr {
+        let known: Option<Vec<u64>> = values.iter().map(HostExpr::as_const).collect();
+        match (known.and_then(|known| known.into_iter().min()), values.len()) {
+            (Some(number), _) => HostExpr::Const(number),
+            (None, 1) => values.remove(0),
+            (None, _) => HostExpr::Min(values),
         }
     }
 

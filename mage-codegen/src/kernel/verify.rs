@@ -202,7 +202,7 @@ fn host_expr(module: &Module, expr: &HostExpr) -> Result<(), String> {
     match expr {
         HostExpr::Const(_) => Ok(()),
         HostExpr::Extent(label) => label_exists(module, *label),
-        HostExpr::Product(parts) | HostExpr::Sum(parts) => {
+        HostExpr::Product(parts) | HostExpr::Sum(parts) | HostExpr::Min(parts) => {
             parts.iter().try_for_each(|part| host_expr(module, part))
         }
         HostExpr::CeilDiv(value, divisor) => {

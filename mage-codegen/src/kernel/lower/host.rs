@@ -177,6 +177,7 @@ pub fn require_limit(what: &str, need: HostExpr, limit: u64) -> Option<HostStep>
         | HostExpr::Sum(_)
         | HostExpr::RoundUp(..)
         | HostExpr::Max(..)
+        | HostExpr::Min(_)
         | HostExpr::Where(..) => Some(HostStep::Require {
             that: HostPred::AtMost(need.clone(), limit),
             error: HostError::LaunchLimit { what: what.to_string(), need, limit },

@@ -105,6 +105,7 @@ fn parts(module: &Module, value: &HostExpr, show: fn(&Module, &HostExpr) -> Stri
             format!("round_up({}, {multiple})", show(module, inner))
         }
         HostExpr::Max(inner, least) => format!("max({}, {least})", show(module, inner)),
+        HostExpr::Min(values) => format!("min({})", joined(values, ", ")),
         HostExpr::Where(when, inner) => {
             format!("({} if {} else 0)", show(module, inner), pred(module, when, show))
         }
