@@ -209,7 +209,8 @@ fn every_fault_of_a_reduction_is_caught() {
 
 /// So many blocks in the first pass.
 fn first_pass(module: &mut Module, n_blocks: u64) -> usize {
-    ["_long_wide", "_long_narrow"].map(|one| plant::blocks_of(module, one, n_blocks)).iter().sum()
+    let kernels = ["_long_wide", "_long_narrow", "_long_flat_wide", "_long_flat_narrow"];
+    kernels.map(|one| plant::blocks_of(module, one, n_blocks)).iter().sum()
 }
 
 fn every_fault_is_caught_in(invocation: &str, extents: [&str; 2], faults: &[Fault]) {

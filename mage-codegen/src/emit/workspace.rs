@@ -5,9 +5,10 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::extents;
-use super::value::{Names, checked, constant, value};
+use super::mention::in_expr;
+use super::value::{Names, checked, constant, value, whole};
 use super::wrap::wrap;
-use crate::kernel::{BufferId, HostExpr, Module, Workspace};
+use crate::kernel::{BufferId, HostExpr, HostStep, Module, Workspace};
 
 /// The functions; nothing for a module without a workspace.
 pub fn workspace(module: &Module) -> TokenStream {
@@ -35,7 +36,8 @@ pub fn workspace(module: &Module) -> TokenStream {
 }
 
 fn function(module: &Module, name: &Ident, words: &str, elems: &HostExpr) -> TokenStream {
-    let names = Names::new(module);
+    let mut names = Names::new(module);
+    let named = named(&mut names, &module.host, elems);
     let given = extents::are_given(module);
     let extents = names.argument();
     let argument = given.then(|| quote!(#extents: &Extents));
@@ -47,9 +49,32 @@ fn function(module: &Module, name: &Ident, words: &str, elems: &HostExpr) -> Tok
         #(#[doc = #docs])*
         pub fn #name(#argument) -> Option<usize> {
             #unpacked
+            #named
             #elems
         }
     }
+}
+
+/// What `launch` has a name for whichever arm it takes, as far as the value depends on it.
+fn named(names: &mut Names<'_>, steps: &[HostStep], elems: &HostExpr) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    for step in steps {
+        match step {
+            HostStep::Let { name, value } if in_expr(elems, value) => {
+                let shown = whole(names, value);
+                let name = names.fresh(name);
+                names.bind(value, name.clone());
+                tokens.extend(quote!(let #name = #shown;));
+            }
+            HostStep::Unless(_, steps) => tokens.extend(named(names, steps, elems)),
+            HostStep::Let { .. }
+            | HostStep::Require { .. }
+            | HostStep::ReturnIf(_)
+            | HostStep::Select(_)
+            | HostStep::Launch { .. } => {}
+        }
+    }
+    tokens
 }
 
 fn least_name() -> Ident {

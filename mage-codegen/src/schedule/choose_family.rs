@@ -11,27 +11,42 @@ pub struct Candidate {
     pub size: Size,
     /// Rows and columns.
     pub sides: [u32; 2],
-    /// Microseconds that one tile takes of a multiprocessor of an H200.
+    /// Microseconds that one tile takes of a multiprocessor of an H200, where it has several.
     pub cost: u32,
+    /// Microseconds that a tile takes which has a multiprocessor for itself: nothing runs while it
+    /// waits for its loads.
+    pub alone: u32,
 }
 
 /// Tiles of matrices. Source of the costs: evidence/2026-11-30-h200, tiles whose sum has 1024
 /// terms. Large: `matmul_128` at 1024^3, a tile a multiprocessor in 95.9 us, and at 2048^3, two of
 /// twice the depth in 366.8. Mid: `matmul_128x64` at 1024^3, one in 53.8, and at 2048^3, four of
-/// twice the depth in 388. Small: `matmul_64` at 1024^3, two in 57.2.
+/// twice the depth in 388. Small: `matmul_64` at 1024^3, two in 57.2, and in
+/// evidence/2026-11-30-h200-thin at 512^3, one of half the depth in 18.7.
 pub const MATRIX_TILES: [Candidate; 3] = [
-    Candidate { size: Size::Large, sides: [128, 128], cost: 93 },
-    Candidate { size: Size::Mid, sides: [128, 64], cost: 50 },
-    Candidate { size: Size::Small, sides: [64, 64], cost: 28 },
+    Candidate { size: Size::Large, sides: [128, 128], cost: 93, alone: 96 },
+    Candidate { size: Size::Mid, sides: [128, 64], cost: 50, alone: 54 },
+    Candidate { size: Size::Small, sides: [64, 64], cost: 28, alone: 37 },
+];
+
+/// Thin tiles, for outputs of few columns or few rows, most of which a square tile would compute
+/// for nothing. Source of the costs: evidence/2026-11-30-h200-thin. Tall: `thin_128x32` at 1024^3,
+/// two in 61.5, and at 512^3, one of half the depth in 19.9; one of 128x16 takes as long beside
+/// cold operands and has half the outputs. Flat: `thin_16x128` at 1024^3, four in 74.6, and at
+/// 512^3, one of half the depth in 14.4.
+pub const THIN_TILES: [Candidate; 2] = [
+    Candidate { size: Size::Tall, sides: [128, 32], cost: 31, alone: 40 },
+    Candidate { size: Size::Flat, sides: [16, 128], cost: 19, alone: 29 },
 ];
 
 /// Tiles of matrices for the tensor cores, with stages of 64 bytes. Source of the costs:
-/// evidence/2026-11-30-h200-tensor-cores, tiles of bf16 whose sum has 4096 terms, for a quarter of
-/// them. Large: `matmul_bf16` at 4096^3, eight tiles a multiprocessor. Small: `matmul_bf16_to_f32` at
-/// the same, 32 tiles.
+/// evidence/2026-11-30-h200-tensor-cores, tiles whose sum has 1024 terms, or a quarter of 4096.
+/// Large: `matmul_bf16` at 4096^3, eight tiles a multiprocessor, and `matmul_f16_128` at 1024^3, one.
+/// Small: `matmul_bf16_to_f32` at 4096^3, 32 tiles, and `matmul_bf16_family` at 1024^3, two, which
+/// take as long as one.
 pub const MMA_TILES: [Candidate; 2] = [
-    Candidate { size: Size::Large, sides: [128, 128], cost: 12 },
-    Candidate { size: Size::Small, sides: [64, 64], cost: 4 },
+    Candidate { size: Size::Large, sides: [128, 128], cost: 12, alone: 19 },
+    Candidate { size: Size::Small, sides: [64, 64], cost: 4, alone: 12 },
 ];
 
 /// Tiles of eight channels, each of which has its own threads. Source of the costs:
@@ -39,8 +54,8 @@ pub const MMA_TILES: [Candidate; 2] = [
 /// 128 channels, two tiles a multiprocessor in 148.1 us. Small: `triangle_outgoing` at the same,
 /// eight in 189.1.
 pub const CHANNEL_TILES: [Candidate; 2] = [
-    Candidate { size: Size::Large, sides: [64, 64], cost: 74 },
-    Candidate { size: Size::Small, sides: [32, 32], cost: 24 },
+    Candidate { size: Size::Large, sides: [64, 64], cost: 74, alone: 74 },
+    Candidate { size: Size::Small, sides: [32, 32], cost: 24, alone: 24 },
 ];
 
 /// The family of some tiles: each shape once, and one alone where the number of tiles is known.
@@ -51,11 +66,8 @@ pub fn family(
 ) -> Option<Family> {
     let mut members: Vec<Member> = Vec::new();
     for (candidate, tiled) in made {
-        let area = |sides: [u32; 2]| u64::from(sides[0]) * u64::from(sides[1]);
-        let part = u64::from(candidate.cost) * area([tiled.row.tile, tiled.col.tile]);
-        let cost = u32::try_from(part.div_ceil(area(candidate.sides))).unwrap_or(u32::MAX);
         if members.iter().all(|member| member.tiled != tiled) {
-            members.push(Member { size: candidate.size, tiled, cost });
+            members.push(member(candidate, tiled));
         }
     }
     let counts: Option<Vec<u64>> = members.iter().map(|member| tiles(&member.tiled)).collect();
@@ -78,32 +90,47 @@ pub fn family(
     Some(Family { largest, smaller: members.collect(), long: None, deep: None })
 }
 
+/// A tile made of a candidate, maybe a smaller one, which then costs its share.
+pub fn member(candidate: Candidate, tiled: Tiled) -> Member {
+    let area = |sides: [u32; 2]| u64::from(sides[0]) * u64::from(sides[1]);
+    let part = area([tiled.row.tile, tiled.col.tile]);
+    let [cost, alone] = [candidate.cost, candidate.alone].map(|whole| {
+        let share = (u64::from(whole) * part).div_ceil(area(candidate.sides));
+        u32::try_from(share).unwrap_or(u32::MAX)
+    });
+    Member { size: candidate.size, tiled, cost, alone }
+}
+
 /// How many tiles a contraction has, where its extents are known.
 pub type TileCounts<'c> = &'c dyn Fn(&Tiled) -> Option<u64>;
 
 /// How the host chooses and why that is right.
 pub fn reason(family: &Family, device: &Device) -> Reason {
-    let list = |part: &dyn Fn(&Member) -> String| {
-        let parts: Vec<String> = family.members().map(part).collect();
-        match parts.split_last() {
-            Some((last, others)) if !others.is_empty() => {
-                format!("{} or {last}", others.join(", "))
-            }
-            Some(_) | None => parts.concat(),
-        }
-    };
     let sides = |member: &Member| format!("{}x{}", member.tiled.row.tile, member.tiled.col.tile);
     let (first, always) = turning_points(family, device);
     Reason {
-        decision: format!("{} tiles, at the launch", list(&sides)),
+        decision: format!("{} tiles, at the launch", list(family.members(), sides)),
         because: format!(
-            "no tile was asked for; a tile takes {} of a multiprocessor's time, and the busiest of \
-             {} has its share of them rounded up: so {} tiles for some numbers from {first} of them \
-             on and for all from {always} on, and smaller ones elsewhere",
-            list(&|member| member.cost.to_string()),
+            "no tile was asked for; a tile takes {} of a multiprocessor's time, and {} where it is \
+             alone there, and the busiest of {} has its share of them rounded up: so {} tiles for \
+             some numbers from {first} of them on and for all from {always} on, and others elsewhere",
+            list(family.members(), |member| member.cost.to_string()),
+            list(family.members(), |member| member.alone.to_string()),
             device.n_sms,
             sides(&family.largest),
         ),
+    }
+}
+
+/// Something of each member, in words: `a, b or c`.
+pub fn list<'m>(
+    members: impl IntoIterator<Item = &'m Member>,
+    part: impl Fn(&Member) -> String,
+) -> String {
+    let parts: Vec<String> = members.into_iter().map(part).collect();
+    match parts.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        Some(_) | None => parts.concat(),
     }
 }
 

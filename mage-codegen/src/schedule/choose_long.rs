@@ -5,16 +5,26 @@ use mage_einsum::index::{Extent, ModeId};
 use mage_einsum::options::Options;
 
 use super::choose_deep::MOST_TERMS;
+use super::choose_family::{self, Candidate, MATRIX_TILES, MMA_TILES};
 use super::choose_tiled::Groups;
-use super::{Long, Parts, Tiled, Unit};
+use super::{Long, Member, Parts, Size, Tiled, Unit};
 use crate::device::Device;
 
-/// Rows and columns of a block: small, because there are few outputs, and large enough that loads
-/// do not outweigh products.
-const SIDE: u32 = 64;
+/// Microseconds that a launch in parts takes beside its steps: the second kernel, and the beginning
+/// and the end of more blocks. Source: evidence/2026-11-30-h200-thin, sweep.json: 23.5 for 64 x 64
+/// outputs of 65536 terms, of which 64 tiles of 1024 terms explain 13.6 (`MATRIX_TILES`).
+const OVERHEAD: u32 = 12;
 
-/// Sums of fewer terms are over before a second launch has begun.
-const LEAST_TERMS: u32 = 512;
+/// Outputs whose parts take another microsecond to be written and added. Source: the same, 79.9 for
+/// 64 x 4096 outputs of 4096 terms, of which the tiles explain 54.3, and 52.1 for 768^3, of which
+/// they explain 22.9.
+const OUTPUTS_A_MICROSECOND: u32 = 24 * COST_TERMS;
+
+/// Terms of the sums that costs are given for.
+const COST_TERMS: u32 = 1024;
+
+/// Half as many blocks as there should be make two parts.
+const LEAST_PARTS: u32 = 2;
 
 /// Terms of a part are a multiple of these: a part has to outweigh what it writes.
 const PART_TERMS: u32 = 128;
@@ -28,23 +38,46 @@ pub fn choose_long(groups: &Groups<'_>, options: &Options, device: &Device) -> O
     if options.tile.is_some() || groups.batch.is_some() {
         return None;
     }
-    let mut tiled = groups.squares(SIDE, device)?;
-    // No more are wanted, and fewer leave each thread more registers.
-    tiled.min_blocks = tiled.min_blocks.min(SM_BLOCKS);
-    let steps = |n_terms: u32| (n_terms / tiled.contracted.tile).max(1);
+    // Small tiles, because there are few outputs, and large enough that loads do not outweigh
+    // products.
+    let tiles: &[Candidate] =
+        if groups.multiplied_in().is_some() { &MMA_TILES } else { &MATRIX_TILES };
+    let small: Vec<Candidate> =
+        tiles.iter().copied().filter(|candidate| candidate.size == Size::Small).collect();
+    let made = groups.suited(&small).into_iter().filter_map(|(candidate, sides)| {
+        let mut tiled = groups.matrix(sides, device)?;
+        // No more are wanted, and fewer leave each thread more registers.
+        tiled.min_blocks = tiled.min_blocks.min(SM_BLOCKS * candidate.size.of_a_block() as u32);
+        Some(choose_family::member(candidate, tiled))
+    });
+    let made: Vec<Member> = made.collect();
+    let depth = made.first()?.tiled.contracted.tile;
+    let steps = |n_terms: u32| (n_terms / depth).max(1);
     let parts = Parts {
         unit: Unit::Steps,
-        min_len: u64::from(steps(LEAST_TERMS)),
-        max_blocks: device.n_sms,
+        min_len: u64::from(steps(LEAST_PARTS * PART_TERMS)),
+        max_blocks: SM_BLOCKS * device.n_sms / LEAST_PARTS,
         blocks: SM_BLOCKS * device.n_sms,
         unit_len: steps(PART_TERMS),
         max_len: Some(steps(MOST_TERMS)),
     };
-    is_open(groups, &tiled, &parts).then_some(Long { parts, tiled })
+    let same_steps = |member: &Member| member.tiled.contracted.tile == depth;
+    let open = |member: &Member| same_steps(member) && is_open(groups, member, &parts);
+    let mut tiles: Vec<Member> = made.into_iter().filter(open).collect();
+    let in_all = |member: &Member| Some(groups.tiles(&member.tiled)? * u64::from(member.cost));
+    let known: Option<Vec<u64>> = tiles.iter().map(in_all).collect();
+    if let Some(known) = known {
+        let least = (0..known.len()).min_by_key(|at| known[*at])?;
+        tiles = vec![tiles.swap_remove(least)];
+    }
+    let overhead_outputs = OUTPUTS_A_MICROSECOND / COST_TERMS;
+    let overhead = OVERHEAD * COST_TERMS;
+    (!tiles.is_empty()).then_some(Long { parts, tiles, overhead, overhead_outputs })
 }
 
 /// Whether fixed extents leave room for sums that are long and outputs that are few.
-fn is_open(groups: &Groups<'_>, tiled: &Tiled, parts: &Parts) -> bool {
+fn is_open(groups: &Groups<'_>, member: &Member, parts: &Parts) -> bool {
+    let tiled: &Tiled = &member.tiled;
     let fixed = |modes: &[(ModeId, u32)]| {
         modes.iter().try_fold(1_u64, |product, (mode, tile)| {
             match groups.program.mode(*mode).extent {
@@ -60,5 +93,7 @@ fn is_open(groups: &Groups<'_>, tiled: &Tiled, parts: &Parts) -> bool {
     let mut kept: Vec<_> = outer.into_iter().flat_map(|modes| one_by_one(modes)).collect();
     kept.extend(tiled.sides().map(|side| (side.mode, side.tile)));
     fixed(&summed).is_none_or(|steps| steps >= parts.min_len)
-        && fixed(&kept).is_none_or(|blocks| blocks <= u64::from(parts.max_blocks))
+        && fixed(&kept).is_none_or(|tiles| {
+            tiles.div_ceil(member.size.of_a_block()) <= u64::from(parts.max_blocks)
+        })
 }

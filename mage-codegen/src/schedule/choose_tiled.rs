@@ -9,7 +9,9 @@ use mage_einsum::options::{Options, Tile};
 
 use super::choose::located;
 use super::choose_deep::{MOST_TERMS, choose_deep};
-use super::choose_family::{self, CHANNEL_TILES, Candidate, MATRIX_TILES, MMA_TILES};
+use super::choose_family::{
+    self, CHANNEL_TILES, Candidate, MATRIX_TILES, MMA_TILES, THIN_TILES,
+};
 use super::choose_long::choose_long;
 use super::choose_map::{TileShape, choose_map};
 use super::mma::chunk_elems;
@@ -50,8 +52,8 @@ pub fn choose_tiled(
 ) -> Result<Launch, Diagnostics> {
     let groups = Groups::of(program, &program.statements[statement_idx]);
     let (mut made, mut refusal) = (Vec::new(), None);
-    for (candidate, depth) in groups.candidates(options) {
-        match groups.tile(candidate.sides, depth, device) {
+    for (candidate, sides, depth) in groups.candidates(options) {
+        match groups.tile(sides, depth, device) {
             Ok(tiled) => made.push((candidate, tiled)),
             Err(why) => refusal = Some(why),
         }
@@ -112,12 +114,12 @@ impl<'p> Groups<'p> {
         modes.into_iter().filter(|mode| Some(*mode) != tiled).collect()
     }
 
-    /// The tiles to choose from, each with the depth that was asked for: the one of the option
-    /// `tile`, or a family.
-    fn candidates(&self, options: &Options) -> Vec<(Candidate, Option<u32>)> {
+    /// The tiles to choose from, each with its rows and columns and the depth that was asked for: the
+    /// one of the option `tile`, or a family.
+    fn candidates(&self, options: &Options) -> Vec<(Candidate, [u32; 2], Option<u32>)> {
         let asked = |left: u32, right: u32, depth| {
             let sides = if self.row_factor == 0 { [left, right] } else { [right, left] };
-            vec![(Candidate { size: Size::Large, sides, cost: 1 }, depth)]
+            vec![(Candidate { size: Size::Large, sides, cost: 1, alone: 1 }, sides, depth)]
         };
         match &options.tile {
             Some(Tile::Square(side)) => asked(side.get(), side.get(), None),
@@ -128,15 +130,33 @@ impl<'p> Groups<'p> {
                     None if self.channels() > 1 => &CHANNEL_TILES,
                     None => &MATRIX_TILES,
                 };
-                let shrunk = |candidate: &Candidate| {
-                    let [rows, cols] = candidate.sides;
-                    [self.shrunk(self.row, rows), self.shrunk(self.col, cols)]
-                };
-                let sized =
-                    |candidate: &Candidate| Candidate { sides: shrunk(candidate), ..*candidate };
-                family.iter().map(|candidate| (sized(candidate), None)).collect()
+                let suited = self.suited(family).into_iter();
+                suited.map(|(candidate, sides)| (candidate, sides, None)).collect()
             }
         }
+    }
+
+    /// Of some tiles those that suit the extents, cut to fixed ones, and the thin tiles, which are for
+    /// multiply-adds. A thin one whose long side is cut is none; and no other one is as narrow as it
+    /// is.
+    pub(super) fn suited(&self, tiles: &[Candidate]) -> Vec<(Candidate, [u32; 2])> {
+        let cut = |candidate: &Candidate| {
+            let [rows, cols] = candidate.sides;
+            [self.shrunk(self.row, rows), self.shrunk(self.col, cols)]
+        };
+        let longest = |sides: [u32; 2]| sides[0].max(sides[1]);
+        let are_any = self.batch.is_none()
+            && self.contracted.is_some()
+            && self.multiplied_in().is_none();
+        let thin = THIN_TILES
+            .iter()
+            .filter(|candidate| are_any && longest(cut(candidate)) == longest(candidate.sides));
+        let thin: Vec<(Candidate, [u32; 2])> = thin.map(|one| (*one, cut(one))).collect();
+        let within = |one: [u32; 2], other: [u32; 2]| one[0] <= other[0] && one[1] <= other[1];
+        let wider = tiles.iter().map(|candidate| (*candidate, cut(candidate)));
+        let wider =
+            wider.filter(|(_, sides)| !thin.iter().any(|(_, other)| within(*sides, *other)));
+        wider.chain(thin.iter().copied()).collect()
     }
 
     fn channels(&self) -> u32 {
@@ -160,7 +180,7 @@ impl<'p> Groups<'p> {
     }
 
     /// How many tiles there are, where the extents are known.
-    fn tiles(&self, tiled: &Tiled) -> Option<u64> {
+    pub(super) fn tiles(&self, tiled: &Tiled) -> Option<u64> {
         let modes = self.statement.target.modes.iter().copied().collect::<BTreeSet<ModeId>>();
         modes.into_iter().try_fold(1_u64, |tiles, mode| {
             let tile = match mode {
@@ -244,9 +264,8 @@ impl<'p> Groups<'p> {
         Err(refusal)
     }
 
-    /// A mapping without channels in tiles of at most `side` rows and columns.
-    pub(super) fn squares(&self, side: u32, device: &Device) -> Option<Tiled> {
-        let sides = [self.row, self.col].map(|mode| self.shrunk(mode, side));
+    /// A mapping without channels in tiles of these rows and columns.
+    pub(super) fn matrix(&self, sides: [u32; 2], device: &Device) -> Option<Tiled> {
         if let Some(tiled) = self.fragments(sides, None, device) {
             return Some(tiled);
         }

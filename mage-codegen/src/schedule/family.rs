@@ -1,6 +1,6 @@
 //! A family of tiles for one contraction: the same mapping with tiles of several extents, of which
 //! the host takes the one that is done first. Many large tiles reuse more of what they load; a few
-//! of them leave multiprocessors idle.
+//! of them leave multiprocessors idle; where there are few rows or columns, thin ones waste less.
 
 use super::{Parts, Tiled};
 
@@ -31,8 +31,12 @@ pub struct Deep {
 pub struct Long {
     /// Which sums, and how they are divided.
     pub parts: Parts,
-    /// The tile of a block.
-    pub tiled: Tiled,
+    /// The tiles, of which the host takes the one that costs least in all.
+    pub tiles: Vec<Member>,
+    /// What the parts take beside their steps, in the unit of costs times terms.
+    pub overhead: u32,
+    /// So many outputs add one to that.
+    pub overhead_outputs: u32,
 }
 
 /// One tile of a family.
@@ -45,6 +49,8 @@ pub struct Member {
     /// What a tile takes of a multiprocessor's time beside those of the other members; only
     /// ratios count.
     pub cost: u32,
+    /// What a tile takes that has a multiprocessor for itself.
+    pub alone: u32,
 }
 
 /// A member's place in its family.
@@ -56,6 +62,10 @@ pub enum Size {
     Mid,
     /// For few outputs.
     Small,
+    /// For few columns.
+    Tall,
+    /// For few rows.
+    Flat,
 }
 
 impl Size {
@@ -65,6 +75,28 @@ impl Size {
             Size::Large => "large",
             Size::Mid => "mid",
             Size::Small => "small",
+            Size::Tall => "tall",
+            Size::Flat => "flat",
+        }
+    }
+
+    /// The same of the kernel in parts.
+    pub fn long_name(self) -> &'static str {
+        match self {
+            Size::Large => "long_large",
+            Size::Mid => "long_mid",
+            Size::Small => "long_small",
+            Size::Tall => "long_tall",
+            Size::Flat => "long_flat",
+        }
+    }
+
+    /// How many of it are as good as one block where blocks are counted that keep the device busy:
+    /// a flat tile has half the outputs of a small one.
+    pub fn of_a_block(self) -> u64 {
+        match self {
+            Size::Flat => 2,
+            Size::Large | Size::Mid | Size::Small | Size::Tall => 1,
         }
     }
 }
@@ -72,20 +104,21 @@ impl Size {
 impl Member {
     /// What `tiles` of it take of the busiest of `n_sms` multiprocessors.
     pub fn time(&self, tiles: u64, n_sms: u32) -> u64 {
-        tiles.div_ceil(u64::from(n_sms)).saturating_mul(u64::from(self.cost))
+        let share = tiles.div_ceil(u64::from(n_sms)).saturating_mul(u64::from(self.cost));
+        share.max(u64::from(self.alone))
     }
 }
 
 impl Family {
     /// A tile that has no alternative.
     pub fn only(tiled: Tiled) -> Family {
-        let largest = Member { size: Size::Large, tiled, cost: 1 };
+        let largest = Member { size: Size::Large, tiled, cost: 1, alone: 1 };
         Family { largest, smaller: Vec::new(), long: None, deep: None }
     }
 
     /// The tiles of all versions: in parts, in rounds, and the members'.
     pub fn tiles(&self) -> impl Iterator<Item = &Tiled> {
-        let long = self.long.iter().map(|long| &long.tiled);
+        let long = self.long.iter().flat_map(|long| &long.tiles).map(|member| &member.tiled);
         let deep = self.deep.iter().map(|deep| &deep.tiled);
         long.chain(deep).chain(self.members().map(|member| &member.tiled))
     }

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
-    Along, Deep, Epilogue, Family, Lanes, Launch, Long, PerOutput, Range, Reduction, Schedule,
-    Side, Split, Strategy, Tail, Tiled, Transpose, Variant, VariantKind, product_depth,
+    Along, Deep, Epilogue, Family, Lanes, Launch, Long, Member, PerOutput, Range, Reduction,
+    Schedule, Side, Split, Strategy, Tail, Tiled, Transpose, Variant, VariantKind, product_depth,
 };
 use crate::device::Device;
 
@@ -86,11 +86,19 @@ impl Nest<'_> {
 
     /// The mappings in parts and in rounds, where there are any, before the tiles for all extents.
     fn family(&mut self, statement: &Statement, family: &Family, device: &Device) {
-        if let Some(Long { parts, tiled }) = family.long.as_deref() {
-            self.version(&parts.words());
-            self.open(&format!("grid    {} in {}", parts.unit.name(), parts.lengths()));
-            self.tiled(statement, tiled);
-            self.line("then  a second kernel adds the parts of each output in a fixed order");
+        if let Some(Long { parts, tiles, overhead: _, overhead_outputs: _ }) =
+            family.long.as_deref()
+        {
+            for Member { size, tiled, cost, .. } in tiles {
+                let least = match tiles.as_slice() {
+                    [_] => String::new(),
+                    [..] => format!(": {} tiles, where {cost} * tiles is least", size.name()),
+                };
+                self.version(&format!("{}, where it is done first{least}", parts.words()));
+                self.open(&format!("grid    {} in {}", parts.unit.name(), parts.lengths()));
+                self.tiled(statement, tiled);
+                self.line("then  a second kernel adds the parts of each output in a fixed order");
+            }
         }
         if let Some(Deep { most_steps, tiled }) = family.deep.as_deref() {
             self.version(&format!("more than {most_steps} steps"));
@@ -104,10 +112,11 @@ impl Nest<'_> {
                     _ => "",
                 };
                 self.version(&format!(
-                    "{} tiles{wide}, where {} * ceil(tiles / {}) is least",
+                    "{} tiles{wide}, where {} * ceil(tiles / {}), at least {}, is least",
                     member.size.name(),
                     member.cost,
-                    device.n_sms
+                    device.n_sms,
+                    member.alone
                 ));
             } else if family.long.is_some() || family.deep.is_some() {
                 self.version("all extents");

@@ -8,7 +8,9 @@ use mage_einsum::precision::Precision;
 use super::choose_deep::MOST_TERMS;
 use super::choose_tiled::contiguous_mode;
 use super::mma::product_depth;
-use super::{Along, Deep, Epilogue, Family, Long, Reason, Resources, Side, Tiled, choose_family};
+use super::{
+    Along, Deep, Epilogue, Family, Long, Member, Reason, Resources, Side, Tiled, choose_family,
+};
 use crate::device::{Device, SECTOR_BYTES};
 
 /// A statement with the names of its modes.
@@ -40,7 +42,7 @@ pub fn reasons(
     reasons.extend(channels(named, tiled));
     reasons.extend(tiled.sides().map(|side| staging(named, tiled, side)));
     reasons.extend(exchange(named, tiled));
-    reasons.extend(family.long.as_deref().map(long));
+    reasons.extend(family.long.as_deref().map(|version| long(version, device)));
     reasons.extend(family.deep.as_deref().map(deep));
     reasons.extend(registers(family, device));
     reasons
@@ -171,10 +173,28 @@ fn exchange(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
     }
 }
 
-fn long(Long { parts, tiled }: &Long) -> Reason {
+fn long(version: &Long, device: &Device) -> Reason {
+    let Long { parts, tiles, overhead, overhead_outputs } = version;
+    let sides = |member: &Member| format!("{}x{}", member.tiled.row.tile, member.tiled.col.tile);
+    let costs = |member: &Member| member.cost.to_string();
+    let choice = match tiles.as_slice() {
+        [_] => "",
+        [..] => ", the least of these",
+    };
+    let are_halves = tiles.iter().any(|member| member.size.of_a_block() > 1);
+    let half = if are_halves { "; two flat tiles count as one block" } else { "" };
     Reason {
-        decision: format!("tile {}x{} for {}", tiled.row.tile, tiled.col.tile, parts.words()),
-        because: "one block a tile would leave multiprocessors idle for long".to_string(),
+        decision: format!("tile {} in parts over blocks", choose_family::list(tiles, sides)),
+        because: format!(
+            "one block a tile leaves multiprocessors idle where tiles are few; parts keep all {} \
+             busy, and take {} times the number of tiles{choice}, divided by {}, and for the second \
+             launch {overhead} and one for each {overhead_outputs} outputs, divided by the terms: \
+             they are chosen where that is less than what whole sums take, for {}{half}",
+            device.n_sms,
+            choose_family::list(tiles, costs),
+            device.n_sms,
+            parts.words(),
+        ),
     }
 }
 

@@ -27,16 +27,108 @@ pub fn lower(
     let deep = family.deep.as_ref().map(|deep| host.deep(deep, &mut kernels));
     let partial = Partial::of(schedule, launch, names, module);
     let long = family.long.as_ref().zip(partial);
-    let long = long.map(|(long, partial)| host.long(&long.tiled, &partial, &mut kernels));
+    steps.extend(named(schedule, family, names));
+    let long = long.map(|(long, partial)| host.long(long, &partial, &mut kernels));
     arms.splice(0..0, long.into_iter().chain(deep));
     steps.extend(selected(arms));
     (kernels, steps)
 }
 
-/// The parts of a contraction.
-pub fn parts(schedule: &Schedule, long: &Long, names: &Names) -> parts::Parts {
-    let n_blocks = grid::blocks(schedule, &grid::digits(&long.tiled), names);
-    parts::Parts::new(&long.parts, n_steps(schedule, &long.tiled, names), n_blocks)
+/// The parts of a contraction, counted by the tile that there are fewest of, and taken where they
+/// are done before the tiles whose blocks take all steps.
+pub fn parts(
+    schedule: &Schedule,
+    launch: &Launch,
+    family: &Family,
+    names: &Names,
+) -> Option<parts::Parts> {
+    let long = family.long.as_deref()?;
+    let costs = Costs { schedule, names };
+    let n_steps = n_steps(schedule, &long.tiles.first()?.tiled, names);
+    let mut parts = parts::Parts::new(&long.parts, n_steps, costs.fewest(long));
+    let n_terms = costs.n_terms(&long.tiles.first()?.tiled);
+    let share = HostExpr::product([costs.in_parts(long), n_terms.clone()]);
+    let share = share.ceil_div(u64::from(schedule.device.n_sms));
+    let of_outputs = costs.n_outputs(launch).ceil_div(u64::from(long.overhead_outputs));
+    let in_parts = HostExpr::sum([share, of_outputs, HostExpr::Const(long.overhead.into())]);
+    let whole = HostExpr::product([costs.whole(family), n_terms]);
+    if in_parts.as_const().is_none() || whole.as_const().is_none() {
+        parts.when.push(HostPred::NotAbove(in_parts, whole));
+    }
+    Some(parts)
+}
+
+/// The steps that give names to what tiles are chosen by.
+fn named(schedule: &Schedule, family: &Family, names: &Names) -> Vec<HostStep> {
+    let costs = Costs { schedule, names };
+    let long = family.long.as_deref();
+    let values = [
+        ("whole_cost", Some(costs.whole(family))),
+        ("fewest_blocks", long.map(|long| costs.fewest(long))),
+        ("parts_cost", long.map(|long| costs.in_parts(long))),
+    ];
+    let steps = values.into_iter().filter_map(|(name, value)| {
+        // Others are a tile's own or a number.
+        let value = value.filter(|value| matches!(value, HostExpr::Min(_)))?;
+        Some(HostStep::Let { name: name.to_string(), value })
+    });
+    steps.collect()
+}
+
+/// What tiles are chosen by, as host values.
+struct Costs<'p> {
+    schedule: &'p Schedule,
+    names: &'p Names,
+}
+
+impl Costs<'_> {
+    fn blocks(&self, tiled: &Tiled) -> HostExpr {
+        grid::blocks(self.schedule, &grid::digits(tiled), self.names)
+    }
+
+    /// `Member::time` on the host.
+    fn time(&self, member: &Member) -> HostExpr {
+        let share = self.blocks(&member.tiled).ceil_div(u64::from(self.schedule.device.n_sms));
+        let share = HostExpr::product([share, HostExpr::Const(u64::from(member.cost))]);
+        share.max(u64::from(member.alone))
+    }
+
+    /// The least time of a member.
+    fn whole(&self, family: &Family) -> HostExpr {
+        HostExpr::min(family.members().map(|member| self.time(member)).collect())
+    }
+
+    /// What all tiles of a member cost.
+    fn in_all(&self, member: &Member) -> HostExpr {
+        HostExpr::product([self.blocks(&member.tiled), HostExpr::Const(member.cost.into())])
+    }
+
+    /// The least cost of all tiles of one extent, whose parts are shared by all multiprocessors.
+    fn in_parts(&self, long: &Long) -> HostExpr {
+        HostExpr::min(long.tiles.iter().map(|member| self.in_all(member)).collect())
+    }
+
+    /// The least number of blocks.
+    fn fewest(&self, long: &Long) -> HostExpr {
+        let blocks = long
+            .tiles
+            .iter()
+            .map(|Member { size, tiled, .. }| self.blocks(tiled).ceil_div(size.of_a_block()));
+        HostExpr::min(blocks.collect())
+    }
+
+    /// The product of the output's extents, as the host checks it.
+    fn n_outputs(&self, launch: &Launch) -> HostExpr {
+        let program = &self.schedule.program;
+        let modes = &program.statements[launch.statement].target.modes;
+        HostExpr::product(modes.iter().map(|mode| host_extent(program, self.names, *mode)))
+    }
+
+    /// Terms of an output.
+    fn n_terms(&self, tiled: &Tiled) -> HostExpr {
+        let modes = tiled.contracted.outer.iter().chain(&tiled.contracted.mode);
+        HostExpr::product(modes.map(|mode| host_extent(&self.schedule.program, self.names, *mode)))
+    }
 }
 
 fn n_steps(schedule: &Schedule, tiled: &Tiled, names: &Names) -> HostExpr {
@@ -78,37 +170,37 @@ impl Host<'_> {
     }
 
     fn blocks(&self, tiled: &Tiled) -> HostExpr {
-        grid::blocks(self.schedule, &grid::digits(tiled), self.names)
+        self.costs().blocks(tiled)
     }
 
-    /// `Member::time` on the host.
-    fn time(&self, member: &Member) -> HostExpr {
-        let share = self.blocks(&member.tiled).ceil_div(u64::from(self.schedule.device.n_sms));
-        HostExpr::product([share, HostExpr::Const(u64::from(member.cost))])
+    fn costs(&self) -> Costs<'_> {
+        Costs { schedule: self.schedule, names: self.names }
     }
 
     /// An arm for each size, or for each variant of the only one.
     fn members(&self, family: &Family, kernels: &mut Vec<Kernel>) -> Vec<Arm> {
         let mut arms = Vec::new();
+        let n_members = family.members().count();
         for (at, member) in family.members().enumerate() {
             let name = size(family, member);
             let blocks = self.blocks(&member.tiled);
             let version = Version { name, blocks: &blocks, partial: None };
             let variants = self.variants(&member.tiled, &version, kernels);
             let Some(name) = name else { return variants };
-            let smaller = family.members().skip(at + 1);
-            let mut eligible: Vec<HostPred> = smaller
-                .map(|other| HostPred::NotAbove(self.time(member), self.time(other)))
-                .collect();
-            // A member that cannot run on all accesses leaves others to a smaller one.
-            if let [only] = variants.as_slice()
-                && let HostPred::All(needs) = &only.eligible
-            {
-                eligible.extend(needs.iter().cloned());
-            }
+            let costs = self.costs();
+            let preferred = HostPred::NotAbove(costs.time(member), costs.whole(family));
+            // A member that cannot run on all accesses leaves others to the last one.
+            let needs = match variants.as_slice() {
+                [Arm { eligible: HostPred::All(needs), .. }] => needs.clone(),
+                _ => Vec::new(),
+            };
+            let eligible = match needs.as_slice() {
+                [] => preferred,
+                [..] => HostPred::All([vec![preferred], needs].concat()),
+            };
             arms.push(Arm {
                 name: name.to_string(),
-                eligible: HostPred::All(eligible),
+                eligible: unless_last(eligible, at + 1 == n_members),
                 steps: selected(variants),
             });
         }
@@ -116,11 +208,31 @@ impl Host<'_> {
     }
 
     /// The arm in parts.
-    fn long(&self, tiled: &Tiled, partial: &Partial, kernels: &mut Vec<Kernel>) -> Arm {
+    fn long(&self, long: &Long, partial: &Partial, kernels: &mut Vec<Kernel>) -> Arm {
         let Host { schedule, launch, names, module } = *self;
-        let blocks = partial.parts.all_blocks();
-        let version = Version { name: Some("long"), blocks: &blocks, partial: Some(partial) };
-        let arms = self.variants(tiled, &version, kernels);
+        let mut arms = Vec::new();
+        for (at, member) in long.tiles.iter().enumerate() {
+            let parts = partial.parts.with_blocks(self.blocks(&member.tiled));
+            let blocks = parts.all_blocks();
+            let partial = Partial { parts, ..partial.clone() };
+            let is_only = long.tiles.len() == 1;
+            let name = if is_only { "long" } else { member.size.long_name() };
+            let version = Version { name: Some(name), blocks: &blocks, partial: Some(&partial) };
+            let variants = self.variants(&member.tiled, &version, kernels);
+            if is_only {
+                arms = variants;
+                break;
+            }
+            let costs = self.costs();
+            arms.push(Arm {
+                name: member.size.name().to_string(),
+                eligible: unless_last(
+                    HostPred::NotAbove(costs.in_all(member), costs.in_parts(long)),
+                    at + 1 == long.tiles.len(),
+                ),
+                steps: selected(variants),
+            });
+        }
         let mut steps: Vec<HostStep> = partial.parts.named().collect();
         steps.extend(selected(arms));
         steps.push(total::step(module.kernels.len() + kernels.len(), partial));
@@ -180,6 +292,11 @@ impl Host<'_> {
         wide.sort_by_key(|(access, _)| access.tensor);
         wide
     }
+}
+
+/// The condition of an arm; the last one is for whatever is left.
+fn unless_last(condition: HostPred, is_last: bool) -> HostPred {
+    if is_last { HostPred::All(Vec::new()) } else { condition }
 }
 
 /// The name of a member's size, where there are several.

@@ -9,6 +9,7 @@ use crate::kernel::{BufferId, HostExpr, HostPred, HostStep, Module};
 use crate::schedule::{self, Launch, Schedule, Strategy, Unit};
 
 /// What the host computes for a sum in parts.
+#[derive(Clone)]
 pub struct Parts {
     /// All of the extents' conditions that fixed extents leave open.
     pub when: Vec<HostPred>,
@@ -26,10 +27,7 @@ pub struct Parts {
 pub fn of(schedule: &Schedule, launch: &Launch, names: &Names) -> Option<Parts> {
     match &launch.strategy {
         Strategy::Reduction(reduction) => reduction::parts(schedule, reduction, names),
-        Strategy::Tiled(family) => {
-            let long = family.long.as_ref()?;
-            Some(family::parts(schedule, long, names))
-        }
+        Strategy::Tiled(family) => family::parts(schedule, launch, family, names),
         Strategy::Transpose(_) | Strategy::PerOutput(_) => None,
     }
 }
@@ -61,6 +59,11 @@ impl Parts {
             part_len,
             unit: parts.unit,
         }
+    }
+
+    /// The same with another number of blocks a part.
+    pub fn with_blocks(&self, n_blocks: HostExpr) -> Parts {
+        Parts { n_blocks, ..self.clone() }
     }
 
     /// Blocks of all parts.

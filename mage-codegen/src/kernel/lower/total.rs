@@ -21,6 +21,7 @@ const WARPS: u32 = 8;
 const AHEAD: u32 = 8;
 
 /// The partial sums of a launch.
+#[derive(Clone)]
 pub struct Partial {
     /// What is summed in parts.
     pub target: TensorId,
