@@ -3,9 +3,11 @@
 Method: the span between two CUDA events around a batch of launches, divided by their number; operands
 stay where they are, so they are warm in the L2 cache where they fit. Rounds of both sides alternate.
 TF32 is off but for specifications with `precision = tf32`, whose peer may use it, too; sums of halves
-are accumulated in f32 on both sides. A peer's result is compared with Mage's notation only through the same einsum string.
+are accumulated in f32 on both sides. A peer's result is compared with Mage's notation only through the
+same einsum string.
 
-Usage: python3 bench.py PATH/TO/mage-oxide [ROUNDS] > record.json   (a table goes to standard error)
+Usage: python3 bench.py PATH/TO/mage-oxide [ROUNDS [bench | sweep]] > record.json
+(a table goes to standard error)
 """
 
 import json
@@ -72,12 +74,13 @@ def operands_of(entry):
 
 def main():
     binary, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    command = sys.argv[3] if len(sys.argv) > 3 else "bench"
     matmul = torch.backends.cuda.matmul
     matmul.allow_fp16_reduced_precision_reduction = False
     matmul.allow_bf16_reduced_precision_reduction = False
     work = {}
     for _ in range(rounds):
-        output = subprocess.run([binary, "bench"], check=True, capture_output=True, text=True)
+        output = subprocess.run([binary, command], check=True, capture_output=True, text=True)
         for line in output.stdout.splitlines():
             entry = json.loads(line)
             key = (entry["name"], tuple(entry["extents"]))

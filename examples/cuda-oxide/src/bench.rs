@@ -6,7 +6,7 @@ use cuda_core::{CudaContext, CudaStream};
 use mage::fill::Fill;
 
 use crate::Error;
-use crate::case::{CASES, Case};
+use crate::case::{CASES, Case, Launch, Problem};
 use crate::check::{operands, upload};
 use crate::memory::Memory;
 
@@ -37,6 +37,14 @@ const WORK: &[(&str, &[usize])] = &[
     ("matmul", &[64, 4096, 4096]),
     ("matmul", &[64, 65536, 64]),
     ("matmul", &[4096, 4096, 16]),
+    ("matmul", &[16, 4096, 4096]),
+    ("matmul", &[4095, 4095, 15]),
+    ("matmul", &[15, 4095, 4095]),
+    ("matmul", &[4096, 4096, 32]),
+    ("matmul", &[32, 4096, 4096]),
+    ("matmul", &[16384, 4096, 16]),
+    ("matmul", &[65536, 64, 16]),
+    ("matmul", &[16, 64, 65536]),
     ("matmul_nt", &[4096, 4096, 4096]),
     ("matmul_tn", &[4096, 4096, 4096]),
     ("matmul_tt", &[4096, 4096, 4096]),
@@ -112,16 +120,27 @@ fn measure(
     case: &Case,
     extents: &[usize],
     stream: &CudaStream,
-    launch: &crate::case::Launch,
+    launch: &Launch,
 ) -> Result<String, Error> {
     let problem = case.problem(extents)?;
     let buffers = upload(stream, &problem, &operands(&problem, Fill::Normal)?)?;
+    time(case, extents, stream, launch, (&problem, &buffers))
+}
+
+/// The same with operands that lie on the device.
+pub fn time(
+    case: &Case,
+    extents: &[usize],
+    stream: &CudaStream,
+    launch: &Launch,
+    (problem, buffers): (&Problem, &[Memory]),
+) -> Result<String, Error> {
     let mut out = Memory::upload(stream, problem.out, &vec![0.0; problem.n_outputs])?;
     let mut batch = |launches: usize| -> Result<f64, Error> {
         let timed = Some(cuda_core::sys::CUevent_flags_enum_CU_EVENT_DEFAULT);
         let start = stream.record_event(timed)?;
         for _ in 0..launches {
-            launch(stream, &buffers, &mut out)?;
+            launch(stream, buffers, &mut out)?;
         }
         let end = stream.record_event(timed)?;
         Ok(f64::from(start.elapsed_ms(&end)?) / 1e3 / launches as f64)

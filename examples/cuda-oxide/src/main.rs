@@ -1,6 +1,7 @@
 //! Runs Mage's kernels on a GPU: `mage-oxide check` compares every output element with the oracle,
-//! `mage-oxide bench` times the kernels and prints one JSON line a measurement. Without arguments,
-//! which is all that `cargo oxide run` passes on, it checks.
+//! `mage-oxide bench` times the kernels and prints one JSON line a measurement, and
+//! `mage-oxide sweep` does that for one product at 200 sizes. Without arguments, which is all that
+//! `cargo oxide run` passes on, it checks.
 
 mod kernels;
 mod memory;
@@ -8,6 +9,7 @@ mod case;
 mod check;
 mod strided;
 mod bench;
+mod sweep;
 
 use std::process::ExitCode;
 
@@ -21,7 +23,8 @@ fn main() -> ExitCode {
         [] | ["check"] => check::run(),
         ["bench"] => bench::run(None),
         ["bench", filter] => bench::run(Some(filter)),
-        _ => Err("usage: mage-oxide [check | bench [NAME]]".into()),
+        ["sweep"] => sweep::run(),
+        _ => Err("usage: mage-oxide [check | bench [NAME] | sweep]".into()),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
