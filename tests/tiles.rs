@@ -84,3 +84,30 @@ fn known_extents_leave_no_choice_of_tiles() {
         levels.module.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
     assert_eq!(names.len(), 2, "{names:?}");
 }
+
+/// What extents are known of decides what it can: one tile for few columns, and parts only where
+/// they are done first.
+#[test]
+fn known_extents_decide_on_thin_tiles_and_parts() {
+    let cases = [
+        ("extents = (j = 16)", "i=65536 k=64 j=16", "wide"),
+        ("extents = (j = 16)", "i=4096 k=4096 j=16", "long/wide"),
+        ("extents = (i = 64, j = 64)", "i=64 k=65536 j=64", "long/wide"),
+        ("extents = (i = 64, j = 64)", "i=64 k=64 j=64", "wide"),
+        ("extents = (k = 70000)", "i=64 k=70000 j=64", "long/small/wide"),
+        ("extents = (i = 64, j = 64, k = 4096)", "i=64 k=4096 j=64", "long/wide"),
+        ("extents = (i = 512, j = 512, k = 512)", "i=512 k=512 j=512", "wide"),
+    ];
+    for (options, extents, wanted) in cases {
+        let levels = common::compile(&format!("\"ik,kj->ij\", {options}"));
+        let extents = common::extents(extents);
+        let by_label: Vec<u64> =
+            levels.module.labels.iter().map(|label| extents[&label.name]).collect();
+        let aligned = vec![16; levels.module.buffers.len()];
+        let planned = emulate::plan(&levels.module, &by_label, &aligned).expect(options);
+        assert_eq!(planned[0].arm, wanted, "{options} at {extents:?}");
+    }
+    let levels = common::compile("\"ik,kj->ij\", extents = (i = 512, j = 512, k = 512)");
+    // Wide and narrow.
+    assert_eq!(levels.module.kernels.len(), 2);
+}

@@ -75,7 +75,12 @@ pub fn family(
         let times =
             members.iter().zip(&counts).map(|(member, tiles)| member.time(*tiles, device.n_sms));
         let least = times.enumerate().min_by_key(|(_, time)| *time).map_or(0, |(at, _)| at);
-        return (least < members.len()).then(|| Family::only(members.swap_remove(least).tiled));
+        return (least < members.len()).then(|| Family {
+            largest: members.swap_remove(least),
+            smaller: Vec::new(),
+            long: None,
+            deep: None,
+        });
     }
     // Single elements reach the tensor cores slowly whatever the tile; one of them is enough there.
     if let Some((_, larger)) = members.split_last_mut() {
@@ -88,6 +93,14 @@ pub fn family(
     let mut members = members.into_iter();
     let largest = members.next()?;
     Some(Family { largest, smaller: members.collect(), long: None, deep: None })
+}
+
+/// A member with another tile in its place, which costs its share.
+pub fn cut(member: &Member, tiled: Tiled) -> Member {
+    let Member { size, tiled: whole, cost, alone } = member;
+    let sides = [whole.row.tile, whole.col.tile];
+    let candidate = Candidate { size: *size, sides, cost: *cost, alone: *alone };
+    self::member(candidate, tiled)
 }
 
 /// A tile made of a candidate, maybe a smaller one, which then costs its share.

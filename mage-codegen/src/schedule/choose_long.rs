@@ -1,5 +1,5 @@
-//! Chooses whether a tiled contraction has a version in parts, and which: for outputs of fewer tiles
-//! than the device has multiprocessors.
+//! Chooses whether a tiled contraction has a version in parts, and which: for outputs of so few tiles
+//! that multiprocessors would idle.
 
 use mage_einsum::index::{Extent, ModeId};
 use mage_einsum::options::Options;
@@ -7,7 +7,7 @@ use mage_einsum::options::Options;
 use super::choose_deep::MOST_TERMS;
 use super::choose_family::{self, Candidate, MATRIX_TILES, MMA_TILES};
 use super::choose_tiled::Groups;
-use super::{Long, Member, Parts, Size, Tiled, Unit};
+use super::{Family, Long, Member, Parts, Size, Tiled, Unit};
 use crate::device::Device;
 
 /// Microseconds that a launch in parts takes beside its steps: the second kernel, and the beginning
@@ -34,7 +34,12 @@ const SM_BLOCKS: u32 = 4;
 
 /// The version in parts; none where a tile is asked for, which then is the only one, where a tile
 /// has channels, and where fixed extents rule it out.
-pub fn choose_long(groups: &Groups<'_>, options: &Options, device: &Device) -> Option<Long> {
+pub fn choose_long(
+    groups: &Groups<'_>,
+    family: &Family,
+    options: &Options,
+    device: &Device,
+) -> Option<Long> {
     if options.tile.is_some() || groups.batch.is_some() {
         return None;
     }
@@ -64,14 +69,25 @@ pub fn choose_long(groups: &Groups<'_>, options: &Options, device: &Device) -> O
     let same_steps = |member: &Member| member.tiled.contracted.tile == depth;
     let open = |member: &Member| same_steps(member) && is_open(groups, member, &parts);
     let mut tiles: Vec<Member> = made.into_iter().filter(open).collect();
-    let in_all = |member: &Member| Some(groups.tiles(&member.tiled)? * u64::from(member.cost));
+    let in_all =
+        |member: &Member| Some(groups.tiles(&member.tiled)?.saturating_mul(u64::from(member.cost)));
     let known: Option<Vec<u64>> = tiles.iter().map(in_all).collect();
+    let overhead_outputs = OUTPUTS_A_MICROSECOND / COST_TERMS;
+    let overhead = OVERHEAD * COST_TERMS;
     if let Some(known) = known {
         let least = (0..known.len()).min_by_key(|at| known[*at])?;
         tiles = vec![tiles.swap_remove(least)];
+        if let (Some(n_outputs), Some(n_terms)) = (groups.n_outputs(), groups.n_terms()) {
+            let share = known[least].saturating_mul(n_terms).div_ceil(u64::from(device.n_sms));
+            let of_outputs = n_outputs.div_ceil(u64::from(overhead_outputs));
+            let in_parts = share.saturating_add(of_outputs).saturating_add(u64::from(overhead));
+            let n_tiles = groups.tiles(&family.largest.tiled)?;
+            let whole = family.largest.time(n_tiles, device.n_sms).saturating_mul(n_terms);
+            if in_parts > whole {
+                return None;
+            }
+        }
     }
-    let overhead_outputs = OUTPUTS_A_MICROSECOND / COST_TERMS;
-    let overhead = OVERHEAD * COST_TERMS;
     (!tiles.is_empty()).then_some(Long { parts, tiles, overhead, overhead_outputs })
 }
 

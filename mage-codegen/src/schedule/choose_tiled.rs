@@ -61,7 +61,7 @@ pub fn choose_tiled(
     let family = choose_family::family(made, &|tiled| groups.tiles(tiled), device);
     let mut family = family.ok_or_else(|| refused(options, &refusal.unwrap_or_default()))?;
     groups.make_deep(&mut family, device);
-    family.long = choose_long(&groups, options, device).map(Box::new);
+    family.long = choose_long(&groups, &family, options, device).map(Box::new);
     let named = Named { program, statement: groups.statement };
     let reasons = reasons(named, &family, options, device);
     Ok(Launch { statement: statement_idx, strategy: Strategy::Tiled(family), reasons })
@@ -309,9 +309,17 @@ impl<'p> Groups<'p> {
         }
     }
 
+    /// How many outputs there are, where the extents are known.
+    pub(super) fn n_outputs(&self) -> Option<u64> {
+        self.product(self.statement.target.modes.iter().copied())
+    }
+
     /// Terms of an output, where the contracted extents are fixed.
-    fn n_terms(&self) -> Option<u64> {
-        let modes = self.statement.modes_of(Role::Contracted);
+    pub(super) fn n_terms(&self) -> Option<u64> {
+        self.product(self.statement.modes_of(Role::Contracted))
+    }
+
+    fn product(&self, modes: impl IntoIterator<Item = ModeId>) -> Option<u64> {
         modes.into_iter().try_fold(1_u64, |product, mode| match self.program.mode(mode).extent {
             Extent::Fixed(extent) => Some(product.saturating_mul(u64::from(extent))),
             Extent::Runtime => None,
@@ -333,7 +341,8 @@ impl<'p> Groups<'p> {
             }
             Some(n_terms) if n_terms > u64::from(MOST_TERMS) => {
                 if let Some(deep) = choose_deep(self, &family.largest.tiled, device) {
-                    *family = Family::only(deep);
+                    family.largest = choose_family::cut(&family.largest, deep);
+                    family.smaller.clear();
                 }
             }
             Some(_) => {}

@@ -110,12 +110,6 @@ impl Member {
 }
 
 impl Family {
-    /// A tile that has no alternative.
-    pub fn only(tiled: Tiled) -> Family {
-        let largest = Member { size: Size::Large, tiled, cost: 1, alone: 1 };
-        Family { largest, smaller: Vec::new(), long: None, deep: None }
-    }
-
     /// The tiles of all versions: in parts, in rounds, and the members'.
     pub fn tiles(&self) -> impl Iterator<Item = &Tiled> {
         let long = self.long.iter().flat_map(|long| &long.tiles).map(|member| &member.tiled);
