@@ -1,6 +1,7 @@
 //! Chooses the family of tiles for a contraction whose tile nobody asked for, and what each of
 //! them costs.
 
+use super::choose_tiled::Groups;
 use super::{Family, Member, Reason, Size, Tiled, VariantKind};
 use crate::device::Device;
 
@@ -57,6 +58,30 @@ pub const CHANNEL_TILES: [Candidate; 2] = [
     Candidate { size: Size::Large, sides: [64, 64], cost: 74, alone: 74 },
     Candidate { size: Size::Small, sides: [32, 32], cost: 24, alone: 24 },
 ];
+
+impl Groups<'_> {
+    /// Of some tiles those that suit the extents, cut to fixed ones, and the thin tiles, which are for
+    /// multiply-adds. A thin one whose long side is cut is none; and no other one is as narrow as it
+    /// is.
+    pub(super) fn suited(&self, tiles: &[Candidate]) -> Vec<(Candidate, [u32; 2])> {
+        let cut = |candidate: &Candidate| {
+            let [rows, cols] = candidate.sides;
+            [self.shrunk(self.row, rows), self.shrunk(self.col, cols)]
+        };
+        let longest = |sides: [u32; 2]| sides[0].max(sides[1]);
+        let are_any =
+            self.batch.is_none() && self.contracted.is_some() && self.multiplied_in().is_none();
+        let thin = THIN_TILES
+            .iter()
+            .filter(|candidate| are_any && longest(cut(candidate)) == longest(candidate.sides));
+        let thin: Vec<(Candidate, [u32; 2])> = thin.map(|one| (*one, cut(one))).collect();
+        let within = |one: [u32; 2], other: [u32; 2]| one[0] <= other[0] && one[1] <= other[1];
+        let wider = tiles.iter().map(|candidate| (*candidate, cut(candidate)));
+        let wider =
+            wider.filter(|(_, sides)| !thin.iter().any(|(_, other)| within(*sides, *other)));
+        wider.chain(thin.iter().copied()).collect()
+    }
+}
 
 /// The family of some tiles: each shape once, and one alone where the number of tiles is known.
 pub fn family(

@@ -9,9 +9,7 @@ use mage_einsum::options::{Options, Tile};
 
 use super::choose::located;
 use super::choose_deep::{MOST_TERMS, choose_deep};
-use super::choose_family::{
-    self, CHANNEL_TILES, Candidate, MATRIX_TILES, MMA_TILES, THIN_TILES,
-};
+use super::choose_family::{self, CHANNEL_TILES, Candidate, MATRIX_TILES, MMA_TILES};
 use super::choose_long::choose_long;
 use super::choose_map::{TileShape, choose_map};
 use super::mma::chunk_elems;
@@ -34,8 +32,8 @@ pub(super) struct Groups<'p> {
     pub(super) program: &'p Program,
     statement: &'p Statement,
     row_factor: usize,
-    row: ModeId,
-    col: ModeId,
+    pub(super) row: ModeId,
+    pub(super) col: ModeId,
     pub(super) contracted: Option<ModeId>,
     pub(super) batch: Option<ModeId>,
 }
@@ -134,29 +132,6 @@ impl<'p> Groups<'p> {
                 suited.map(|(candidate, sides)| (candidate, sides, None)).collect()
             }
         }
-    }
-
-    /// Of some tiles those that suit the extents, cut to fixed ones, and the thin tiles, which are for
-    /// multiply-adds. A thin one whose long side is cut is none; and no other one is as narrow as it
-    /// is.
-    pub(super) fn suited(&self, tiles: &[Candidate]) -> Vec<(Candidate, [u32; 2])> {
-        let cut = |candidate: &Candidate| {
-            let [rows, cols] = candidate.sides;
-            [self.shrunk(self.row, rows), self.shrunk(self.col, cols)]
-        };
-        let longest = |sides: [u32; 2]| sides[0].max(sides[1]);
-        let are_any = self.batch.is_none()
-            && self.contracted.is_some()
-            && self.multiplied_in().is_none();
-        let thin = THIN_TILES
-            .iter()
-            .filter(|candidate| are_any && longest(cut(candidate)) == longest(candidate.sides));
-        let thin: Vec<(Candidate, [u32; 2])> = thin.map(|one| (*one, cut(one))).collect();
-        let within = |one: [u32; 2], other: [u32; 2]| one[0] <= other[0] && one[1] <= other[1];
-        let wider = tiles.iter().map(|candidate| (*candidate, cut(candidate)));
-        let wider =
-            wider.filter(|(_, sides)| !thin.iter().any(|(_, other)| within(*sides, *other)));
-        wider.chain(thin.iter().copied()).collect()
     }
 
     fn channels(&self) -> u32 {
