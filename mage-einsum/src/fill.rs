@@ -16,18 +16,21 @@ pub enum Fill {
     Ramp,
     /// Normal numbers of mean 0 and standard deviation 0.25.
     Normal,
+    /// Their absolute values: sums grow with every term, and so does what rounding costs them.
+    Positive,
 }
 
 const NORMAL_DEVIATION: f64 = 0.25;
 
 impl Fill {
     /// Every fill with the name that the command line and the test cases use.
-    pub const NAMES: [(&'static str, Fill); 5] = [
+    pub const NAMES: [(&'static str, Fill); 6] = [
         ("H", Fill::Hash),
         ("T", Fill::Ternary),
         ("W", Fill::Wide),
         ("ramp", Fill::Ramp),
         ("normal", Fill::Normal),
+        ("positive", Fill::Positive),
     ];
 
     /// The fill called `name`.
@@ -56,6 +59,7 @@ fn element(fill: Fill, seed: u32, n: u32) -> f64 {
         Fill::Wide => remainder(8191) - 4095.0,
         Fill::Ramp => f64::from(n) + 1.0,
         Fill::Normal => NORMAL_DEVIATION * normal(n, seed),
+        Fill::Positive => NORMAL_DEVIATION * normal(n, seed).abs(),
     }
 }
 

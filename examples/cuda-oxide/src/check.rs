@@ -18,7 +18,7 @@ pub fn run() -> Result<bool, Error> {
     let (mut right, mut wrong) = (0, 0);
     for case in CASES {
         for extents in case.checks {
-            for data in [Fill::Hash, Fill::Normal] {
+            for data in [Fill::Hash, Fill::Normal, Fill::Positive] {
                 let launch = (case.bind)(&context, extents)?;
                 let problem = case.problem(extents)?;
                 let said = compare(case, &problem, data, &stream, &launch)?;
