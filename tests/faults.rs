@@ -191,6 +191,23 @@ fn a_factor_that_is_not_rounded_is_caught() {
     assert!(found.contains("which is not rounded to TF32, in an mma"), "{found}");
 }
 
+/// The tensor cores cut off where f32 arithmetic rounds, which positive numbers show.
+#[test]
+fn sums_that_stay_f32_are_made_in_rounds() {
+    let levels = common::compile("\"ik,kj->ij\", dtype = bf16, out = f32, tile = 16");
+    let extents = common::extents("i=16 k=8192 j=16");
+    let problem = common::problem(&levels, &extents, &[Fill::Positive]);
+    let wrong = |module: &Module| {
+        let run = common::emulate(module, &problem, 16).unwrap_or_else(|why| panic!("{why}"));
+        common::disagreement(&run.output, &problem.evaluation, Agreement::WithinBound)
+    };
+    assert_eq!(wrong(&levels.module), None);
+    let mut module = levels.module.clone();
+    assert!(plant::constant(&mut module, "ROUND", 1 << 20) > 0, "nothing to change");
+    assert!(plant::rounds(&mut module, 1 << 20) > 0, "nothing to change");
+    assert!(wrong(&module).is_some(), "one round of all steps keeps the bound");
+}
+
 #[test]
 fn every_fault_of_a_sum_in_parts_is_caught() {
     every_fault_is_caught_in("\"ij->i\"", ["i=3 j=33000", "i=3 j=33003"], &PART_FAULTS);

@@ -47,23 +47,23 @@ fn tiles_that_do_not_fit_are_refused() {
 #[test]
 fn the_host_takes_the_tile_that_is_done_first() {
     let cases = [
-        ("\"ik,kj->ij\"", "i=1024 k=1024 j=1024", "mid/wide"),
-        ("\"ik,kj->ij\"", "i=1023 k=1025 j=1027", "small/narrow"),
-        ("\"ik,kj->ij\"", "i=2048 k=2048 j=2048", "large/wide"),
-        ("\"ik,kj->ij\"", "i=2052 k=2048 j=2052", "mid/wide"),
-        ("\"ik,kj->ij\"", "i=4096 k=4096 j=4096", "large/wide"),
-        ("\"ik,kj->ij\"", "i=4100 k=4096 j=4100", "large/wide"),
+        ("\"ik,kj->ij\"", "i=1024 k=1024 j=1024", "wide/mid"),
+        ("\"ik,kj->ij\"", "i=1023 k=1025 j=1027", "narrow/small"),
+        ("\"ik,kj->ij\"", "i=2048 k=2048 j=2048", "wide/large"),
+        ("\"ik,kj->ij\"", "i=2052 k=2048 j=2052", "wide/mid"),
+        ("\"ik,kj->ij\"", "i=4096 k=4096 j=4096", "wide/large"),
+        ("\"ik,kj->ij\"", "i=4100 k=4096 j=4100", "wide/large"),
         ("\"ik,kj->ij\"", "i=16 k=4096 j=4096", "long/flat/wide"),
-        ("\"ik,kj->ij\"", "i=16 k=64 j=4096", "flat/wide"),
+        ("\"ik,kj->ij\"", "i=16 k=64 j=4096", "wide/flat"),
         ("\"ik,kj->ij\"", "i=4095 k=4095 j=15", "long/tall/narrow"),
-        ("\"ik,kj->ij\"", "i=65536 k=64 j=16", "tall/wide"),
+        ("\"ik,kj->ij\"", "i=65536 k=64 j=16", "wide/tall"),
         ("\"ik,kj->ij\"", "i=64 k=65536 j=64", "long/small/wide"),
         ("\"ik,kj->ij\", extents = (j = 16)", "i=65536 k=64 j=16", "wide"),
         ("\"ik,kj->ij\"", "i=4096 k=4096 j=64", "long/small/wide"),
         ("\"ik,kj->ij\", tile = 64", "i=4096 k=4096 j=4096", "wide"),
-        ("\"bik,bkj->bij\"", "b=64 i=512 k=512 j=512", "large/wide"),
-        ("\"ikc,jkc->ijc\"", "i=128 j=128 k=128 c=32", "small/wide"),
-        ("\"ikc,jkc->ijc\"", "i=512 j=512 k=512 c=128", "large/wide"),
+        ("\"bik,bkj->bij\"", "b=64 i=512 k=512 j=512", "wide/large"),
+        ("\"ikc,jkc->ijc\"", "i=128 j=128 k=128 c=32", "wide/small"),
+        ("\"ikc,jkc->ijc\"", "i=512 j=512 k=512 c=128", "wide/large"),
     ];
     for (spec, extents, wanted) in cases {
         let levels = common::compile(spec);

@@ -103,7 +103,7 @@ fn a_fill_and_an_alignment_can_be_picked() {
     let trials = report["runs"][0]["trials"].as_array().expect("an array");
     let fills: Vec<&str> = trials.iter().filter_map(|trial| trial["fill"].as_str()).collect();
     assert_eq!(fills, ["T", "W"]);
-    assert!(trials.iter().all(|trial| trial["launches"][0]["variant"] == "flat/narrow"));
+    assert!(trials.iter().all(|trial| trial["launches"][0]["variant"] == "narrow/flat"));
     // Products of 13-bit integers pass 2^24 when they are summed, so they are compared by bound.
     assert_eq!(trials[1]["compared_by"], "bound");
 }

@@ -158,6 +158,17 @@ pub fn constant(module: &mut Module, wanted: &str, new: u64) -> usize {
     n_changed
 }
 
+/// Lets loops over rounds take so many steps at once.
+pub fn rounds(module: &mut Module, n_steps: u32) -> usize {
+    changed(module, |stmt| match stmt {
+        Stmt::For { step, unroll: false, .. } if *step > 1 => {
+            *step = n_steps;
+            true
+        }
+        _ => false,
+    })
+}
+
 /// Passes another number under a parameter's name.
 pub fn param(module: &mut Module, wanted: &str, new: u64) -> usize {
     let mut n_changed = 0;

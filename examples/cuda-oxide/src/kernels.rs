@@ -4,6 +4,8 @@ mage::einsum_kernel!("ik,kj->ij", tile = 128, name = matmul_128);
 mage::einsum_kernel!("ik,kj->ij", tile = (64, 128, 16), name = matmul_64x128);
 mage::einsum_kernel!("ik,kj->ij", tile = (128, 64, 16), name = matmul_128x64);
 mage::einsum_kernel!("ik,kj->ij", tile = 64, name = matmul_64);
+mage::einsum_kernel!("ik,kj->ij", tile = (128, 32, 16), name = matmul_128x32);
+mage::einsum_kernel!("ik,kj->ij", tile = (16, 128, 16), name = matmul_16x128);
 mage::einsum_kernel!("ik,kj->ij", name = matmul);
 mage::einsum_kernel!("ik,jk->ij", tile = 128, name = matmul_nt);
 mage::einsum_kernel!("ki,kj->ij", tile = 128, name = matmul_tn);
@@ -49,6 +51,13 @@ mage::einsum_kernel!("ki,jk->ij", precision = tf32, tile = 128, name = matmul_tf
 mage::einsum_kernel!("ik,kj->ij", precision = tf32, tile = 64, name = matmul_tf32_64);
 mage::einsum_kernel!("bhqd,bhkd->bhqk", dtype = bf16, tile = 64, name = attention_scores_bf16);
 mage::einsum_kernel!("ik,kj->ij", dtype = bf16, out = f32, tile = 64, name = matmul_bf16_to_f32);
+mage::einsum_kernel!(
+    "ik,kj->ij",
+    dtype = bf16,
+    out = f32,
+    tile = 128,
+    name = matmul_bf16_to_f32_128
+);
 mage::einsum_kernel!("ik,kj->ij", accumulate = true, tile = 64, name = matmul_added);
 mage::einsum_kernel!(
     "ikc,jkc->ijc",

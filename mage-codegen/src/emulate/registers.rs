@@ -103,7 +103,7 @@ impl Registers {
     }
 
     /// `sums += row factor * col factor` in each of the running warps, which are whole. Products
-    /// are exact in f64, and the sum of each instruction is rounded once.
+    /// are exact in f64.
     pub fn mma(
         &mut self,
         fragment: Fragment,
@@ -128,9 +128,12 @@ impl Registers {
                 for (j, col) in cols.iter().enumerate() {
                     let Held { lane, elem } = Fragment::sum(i, j);
                     let before = self.row(sums + elem)?[first + lane];
-                    let products = row.iter().zip(col).map(|(a, b)| a * b);
-                    let sum = products.fold(before, |sum, product| sum + product);
-                    self.rows[sums + elem][first + lane] = single(sum);
+                    let mut sum = before;
+                    for (a, b) in row.chunks(CUT_EVERY).zip(col.chunks(CUT_EVERY)) {
+                        let products = a.iter().zip(b).map(|(a, b)| a * b);
+                        sum = cut_off(products.fold(sum, |sum, product| sum + product));
+                    }
+                    self.rows[sums + elem][first + lane] = sum;
                 }
             }
         }
@@ -183,6 +186,17 @@ impl Registers {
 #[inline]
 fn single(value: f64) -> f64 {
     f64::from(value as f32)
+}
+
+/// Products after which the tensor cores cut a sum off to f32. It is not documented; with sums of
+/// positive numbers an H200 loses two thirds of what this loses (evidence, tensor-cores.md).
+const CUT_EVERY: usize = 4;
+
+/// The nearest f32 that is not further from zero.
+fn cut_off(value: f64) -> f64 {
+    let nearest = value as f32;
+    let is_further = f64::from(nearest).abs() > value.abs();
+    f64::from(if is_further { f32::from_bits(nearest.to_bits() - 1) } else { nearest })
 }
 
 /// An f32 rounded to the 11 significant bits of TF32, of two neighbours the larger one.

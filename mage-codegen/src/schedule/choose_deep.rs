@@ -23,9 +23,12 @@ const MOST_SIDE: u32 = 64;
 
 /// The same contraction as `plain` in rounds, in its tile or a smaller one.
 pub fn choose_deep(groups: &Groups<'_>, plain: &Tiled, device: &Device) -> Option<Tiled> {
+    let mut sides = plain.sides().map(|side| halved(side.tile));
+    if let Some(tiled) = groups.fragments(sides, None, true, device) {
+        return Some(tiled);
+    }
     let (channels, dtype) = (plain.batch.tile, groups.program.accumulator());
     let contracted = plain.contracted.tile.min(MOST_DEPTH);
-    let mut sides = plain.sides().map(|side| halved(side.tile));
     loop {
         let shape = TileShape { channels, sides, contracted, dtype };
         let mut tiled = groups.tiled(shape, choose_map(shape, device).ok()?);

@@ -2,7 +2,7 @@
 //! them costs.
 
 use super::choose_tiled::Groups;
-use super::{Family, Member, Reason, Size, Tiled, VariantKind};
+use super::{Cost, Family, Member, Reason, Size, Tiled, VariantKind};
 use crate::device::Device;
 
 /// A tile with 16 contracted positions, or as many as fit, and its cost.
@@ -12,42 +12,56 @@ pub struct Candidate {
     pub size: Size,
     /// Rows and columns.
     pub sides: [u32; 2],
-    /// Microseconds that one tile takes of a multiprocessor of an H200, where it has several.
-    pub cost: u32,
-    /// Microseconds that a tile takes which has a multiprocessor for itself: nothing runs while it
-    /// waits for its loads.
-    pub alone: u32,
+    /// Microseconds that one tile takes of a multiprocessor of an H200, with wide accesses.
+    pub wide: Cost,
+    /// The same with narrow ones; none where smaller tiles of the family are always quicker then.
+    pub narrow: Option<Cost>,
+}
+
+impl Candidate {
+    /// Costs of each of several tiles and of one alone.
+    const fn new(size: Size, sides: [u32; 2], wide: [u32; 2], narrow: [u32; 2]) -> Candidate {
+        let narrow = Some(Cost { each: narrow[0], alone: narrow[1] });
+        Candidate { narrow, ..Candidate::wide_only(size, sides, wide) }
+    }
+
+    /// The same of a tile for wide accesses.
+    const fn wide_only(size: Size, sides: [u32; 2], wide: [u32; 2]) -> Candidate {
+        Candidate { size, sides, wide: Cost { each: wide[0], alone: wide[1] }, narrow: None }
+    }
 }
 
 /// Tiles of matrices. Source of the costs: evidence/2026-11-30-h200, tiles whose sum has 1024
 /// terms. Large: `matmul_128` at 1024^3, a tile a multiprocessor in 95.9 us, and at 2048^3, two of
 /// twice the depth in 366.8. Mid: `matmul_128x64` at 1024^3, one in 53.8, and at 2048^3, four of
 /// twice the depth in 388. Small: `matmul_64` at 1024^3, two in 57.2, and in
-/// evidence/2026-11-30-h200-thin at 512^3, one of half the depth in 18.7.
+/// evidence/2026-11-30-h200-thin at 512^3, one of half the depth in 18.7. Narrow: the same kernels
+/// in evidence/2026-11-30-h200-tensor-cores at 1021 x 1021 and 2047 x 2047 outputs of 1023 terms,
+/// and small ones alone at 509 x 509; mid tiles took 73 there, more than two small ones.
 pub const MATRIX_TILES: [Candidate; 3] = [
-    Candidate { size: Size::Large, sides: [128, 128], cost: 93, alone: 96 },
-    Candidate { size: Size::Mid, sides: [128, 64], cost: 50, alone: 54 },
-    Candidate { size: Size::Small, sides: [64, 64], cost: 28, alone: 37 },
+    Candidate::new(Size::Large, [128, 128], [93, 96], [105, 115]),
+    Candidate::wide_only(Size::Mid, [128, 64], [50, 54]),
+    Candidate::new(Size::Small, [64, 64], [28, 37], [32, 47]),
 ];
 
 /// Thin tiles, for outputs of few columns or few rows, most of which a square tile would compute
 /// for nothing. Source of the costs: evidence/2026-11-30-h200-thin. Tall: `thin_128x32` at 1024^3,
 /// two in 61.5, and at 512^3, one of half the depth in 19.9; one of 128x16 takes as long beside
 /// cold operands and has half the outputs. Flat: `thin_16x128` at 1024^3, four in 74.6, and at
-/// 512^3, one of half the depth in 14.4.
+/// 512^3, one of half the depth in 14.4. Narrow: as for `MATRIX_TILES`, flat ones alone at 253 x 509.
 pub const THIN_TILES: [Candidate; 2] = [
-    Candidate { size: Size::Tall, sides: [128, 32], cost: 31, alone: 40 },
-    Candidate { size: Size::Flat, sides: [16, 128], cost: 19, alone: 29 },
+    Candidate::new(Size::Tall, [128, 32], [31, 40], [37, 52]),
+    Candidate::new(Size::Flat, [16, 128], [19, 29], [22, 32]),
 ];
 
 /// Tiles of matrices for the tensor cores, with stages of 64 bytes. Source of the costs:
 /// evidence/2026-11-30-h200-tensor-cores, tiles whose sum has 1024 terms, or a quarter of 4096.
 /// Large: `matmul_bf16` at 4096^3, eight tiles a multiprocessor, and `matmul_f16_128` at 1024^3, one.
-/// Small: `matmul_bf16_to_f32` at 4096^3, 32 tiles, and `matmul_bf16_family` at 1024^3, two, which
-/// take as long as one.
+/// Small: `matmul_f16` at 4096^3, 32 tiles, and `matmul_bf16_family` at 1024^3, two, which
+/// take as long as one. Single elements reach the tensor cores slowly whatever the tile.
 pub const MMA_TILES: [Candidate; 2] = [
-    Candidate { size: Size::Large, sides: [128, 128], cost: 12, alone: 19 },
-    Candidate { size: Size::Small, sides: [64, 64], cost: 4, alone: 12 },
+    Candidate::wide_only(Size::Large, [128, 128], [12, 19]),
+    Candidate::new(Size::Small, [64, 64], [4, 12], [4, 12]),
 ];
 
 /// Tiles of eight channels, each of which has its own threads. Source of the costs:
@@ -55,8 +69,8 @@ pub const MMA_TILES: [Candidate; 2] = [
 /// 128 channels, two tiles a multiprocessor in 148.1 us. Small: `triangle_outgoing` at the same,
 /// eight in 189.1.
 pub const CHANNEL_TILES: [Candidate; 2] = [
-    Candidate { size: Size::Large, sides: [64, 64], cost: 74, alone: 74 },
-    Candidate { size: Size::Small, sides: [32, 32], cost: 24, alone: 24 },
+    Candidate::new(Size::Large, [64, 64], [74, 74], [74, 74]),
+    Candidate::new(Size::Small, [32, 32], [24, 24], [24, 24]),
 ];
 
 impl Groups<'_> {
@@ -97,8 +111,10 @@ pub fn family(
     }
     let counts: Option<Vec<u64>> = members.iter().map(|member| tiles(&member.tiled)).collect();
     if let Some(counts) = counts {
-        let times =
-            members.iter().zip(&counts).map(|(member, tiles)| member.time(*tiles, device.n_sms));
+        let times = members
+            .iter()
+            .zip(&counts)
+            .map(|(member, tiles)| member.least_cost().time(*tiles, device.n_sms));
         let least = times.enumerate().min_by_key(|(_, time)| *time).map_or(0, |(at, _)| at);
         return (least < members.len()).then(|| Family {
             largest: members.swap_remove(least),
@@ -107,11 +123,11 @@ pub fn family(
             deep: None,
         });
     }
-    // Single elements reach the tensor cores slowly whatever the tile; one of them is enough there.
     if let Some((_, larger)) = members.split_last_mut() {
-        for tiled in larger.iter_mut().map(|member| &mut member.tiled) {
-            if tiled.threads.fragments && tiled.variants.len() > 1 {
-                tiled.variants.retain(|variant| variant.kind == VariantKind::Wide);
+        for member in larger.iter_mut().filter(|member| member.narrow.is_none()) {
+            let variants = &mut member.tiled.variants;
+            if variants.iter().any(|variant| variant.kind == VariantKind::Wide) {
+                variants.retain(|variant| variant.kind == VariantKind::Wide);
             }
         }
     }
@@ -122,21 +138,19 @@ pub fn family(
 
 /// A member with another tile in its place, which costs its share.
 pub fn cut(member: &Member, tiled: Tiled) -> Member {
-    let Member { size, tiled: whole, cost, alone } = member;
+    let Member { size, tiled: whole, wide, narrow } = member;
     let sides = [whole.row.tile, whole.col.tile];
-    let candidate = Candidate { size: *size, sides, cost: *cost, alone: *alone };
+    let candidate = Candidate { size: *size, sides, wide: *wide, narrow: *narrow };
     self::member(candidate, tiled)
 }
 
 /// A tile made of a candidate, maybe a smaller one, which then costs its share.
 pub fn member(candidate: Candidate, tiled: Tiled) -> Member {
     let area = |sides: [u32; 2]| u64::from(sides[0]) * u64::from(sides[1]);
-    let part = area([tiled.row.tile, tiled.col.tile]);
-    let [cost, alone] = [candidate.cost, candidate.alone].map(|whole| {
-        let share = (u64::from(whole) * part).div_ceil(area(candidate.sides));
-        u32::try_from(share).unwrap_or(u32::MAX)
-    });
-    Member { size: candidate.size, tiled, cost, alone }
+    let (part, whole) = (area([tiled.row.tile, tiled.col.tile]), area(candidate.sides));
+    let wide = candidate.wide.share(part, whole);
+    let narrow = candidate.narrow.map(|cost| cost.share(part, whole));
+    Member { size: candidate.size, tiled, wide, narrow }
 }
 
 /// How many tiles a contraction has, where its extents are known.
@@ -146,14 +160,31 @@ pub type TileCounts<'c> = &'c dyn Fn(&Tiled) -> Option<u64>;
 pub fn reason(family: &Family, device: &Device) -> Reason {
     let sides = |member: &Member| format!("{}x{}", member.tiled.row.tile, member.tiled.col.tile);
     let (first, always) = turning_points(family, device);
+    let is_narrow = |member: &&Member| member.tiled.variants.len() > 1;
+    let narrow: Vec<&Member> = family.members().filter(is_narrow).collect();
+    let narrow = match narrow.len() {
+        0 | 1 => String::new(),
+        _ => format!(
+            ", with single elements {} and {}",
+            list(narrow.iter().copied(), |member| member
+                .cost(VariantKind::Narrow)
+                .each
+                .to_string()),
+            list(narrow.iter().copied(), |member| member
+                .cost(VariantKind::Narrow)
+                .alone
+                .to_string()),
+        ),
+    };
     Reason {
         decision: format!("{} tiles, at the launch", list(family.members(), sides)),
         because: format!(
             "no tile was asked for; a tile takes {} of a multiprocessor's time, and {} where it is \
-             alone there, and the busiest of {} has its share of them rounded up: so {} tiles for \
-             some numbers from {first} of them on and for all from {always} on, and others elsewhere",
-            list(family.members(), |member| member.cost.to_string()),
-            list(family.members(), |member| member.alone.to_string()),
+             alone there{narrow}, and the busiest of {} has its share of them rounded up: so {} tiles \
+             for some numbers from {first} of them on and for all from {always} on, and others \
+             elsewhere",
+            list(family.members(), |member| member.least_cost().each.to_string()),
+            list(family.members(), |member| member.least_cost().alone.to_string()),
             device.n_sms,
             sides(&family.largest),
         ),
@@ -177,10 +208,10 @@ fn turning_points(family: &Family, device: &Device) -> (u64, u64) {
     let area =
         |member: &Member| u64::from(member.tiled.row.tile) * u64::from(member.tiled.col.tile);
     let is_best = |tiles: &u64| {
-        let time = family.largest.time(*tiles, device.n_sms);
+        let time = family.largest.least_cost().time(*tiles, device.n_sms);
         family.smaller.iter().all(|member| {
             let same = tiles * area(&family.largest) / area(member);
-            time <= member.time(same, device.n_sms)
+            time <= member.least_cost().time(same, device.n_sms)
         })
     };
     let most = u64::from(device.n_sms) * 32;

@@ -69,8 +69,9 @@ pub fn choose_long(
     let same_steps = |member: &Member| member.tiled.contracted.tile == depth;
     let open = |member: &Member| same_steps(member) && is_open(groups, member, &parts);
     let mut tiles: Vec<Member> = made.into_iter().filter(open).collect();
-    let in_all =
-        |member: &Member| Some(groups.tiles(&member.tiled)?.saturating_mul(u64::from(member.cost)));
+    let in_all = |member: &Member| {
+        Some(groups.tiles(&member.tiled)?.saturating_mul(u64::from(member.least_cost().each)))
+    };
     let known: Option<Vec<u64>> = tiles.iter().map(in_all).collect();
     let overhead_outputs = OUTPUTS_A_MICROSECOND / COST_TERMS;
     let overhead = OVERHEAD * COST_TERMS;
@@ -82,7 +83,8 @@ pub fn choose_long(
             let of_outputs = n_outputs.div_ceil(u64::from(overhead_outputs));
             let in_parts = share.saturating_add(of_outputs).saturating_add(u64::from(overhead));
             let n_tiles = groups.tiles(&family.largest.tiled)?;
-            let whole = family.largest.time(n_tiles, device.n_sms).saturating_mul(n_terms);
+            let whole =
+                family.largest.least_cost().time(n_tiles, device.n_sms).saturating_mul(n_terms);
             if in_parts > whole {
                 return None;
             }

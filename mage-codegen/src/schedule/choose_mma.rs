@@ -7,7 +7,7 @@ use mage_einsum::precision::Precision;
 
 use super::choose_map::TileShape;
 use super::choose_tiled::{Groups, contiguous_mode};
-use super::mma::{self, MOST_STAGES, Swizzle};
+use super::mma::{self, MOST_STAGES, MOST_SUMS, ROUND_TERMS, Swizzle};
 use super::{Along, Resources, Staging, Tiled};
 use crate::device::Device;
 
@@ -25,11 +25,21 @@ impl Groups<'_> {
         (fits && left == right && self.contracted.is_some() && self.batch.is_none()).then_some(left)
     }
 
-    /// A tile for the tensor cores; none where they do not multiply this or do not fit the tile.
+    /// Whether sums of the tensor cores are read in f32 without another rounding that would hide
+    /// what they cut off: products of halves that stay f32. TF32 has lost more before.
+    fn keeps_sums(&self) -> bool {
+        let factor = self.program.tensor(self.factor(0).tensor).dtype;
+        let target = self.program.tensor(self.statement.target.tensor).dtype;
+        factor != factor.accumulator() && target == factor.accumulator()
+    }
+
+    /// A tile for the tensor cores; none where they do not multiply this or do not fit the tile. Its
+    /// sums are made in rounds where they are long or kept in f32.
     pub(super) fn fragments(
         &self,
         sides: [u32; 2],
         depth: Option<u32>,
+        is_long: bool,
         device: &Device,
     ) -> Option<Tiled> {
         let (dtype, mode) = (self.multiplied_in()?, self.contracted?);
@@ -38,9 +48,12 @@ impl Groups<'_> {
         if !depth.is_power_of_two() || depth < least {
             return None;
         }
-        let map = mma::fragment_map(sides, device.capability.block_threads)?;
+        let in_rounds = is_long || self.keeps_sums();
+        let most_sums = if in_rounds { MOST_SUMS / 2 } else { MOST_SUMS };
+        let map = mma::fragment_map(sides, most_sums, device.capability.block_threads)?;
         let shape = TileShape { channels: 1, sides, contracted: depth, dtype };
         let mut tiled = self.tiled(shape, map);
+        tiled.round_steps = in_rounds.then(|| (ROUND_TERMS / depth).max(1));
         let limit = device.capability.static_shared_bytes;
         tiled.stages = (2..=MOST_STAGES).rev().find(|n| n * tiled.stage_bytes() <= limit)?;
         tiled.min_blocks = Resources::of(&tiled, device).residency.blocks.max(1);

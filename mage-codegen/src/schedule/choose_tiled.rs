@@ -16,8 +16,8 @@ use super::mma::chunk_elems;
 use super::reasons::{Named, reasons};
 use super::resources::staged_elems;
 use super::{
-    Along, BatchTile, Contracted, Deep, Epilogue, Exchange, Family, Launch, Resources, Side, Size,
-    Staging, Strategy, Tail, ThreadMap, Tiled, Variant, VariantKind,
+    Along, BatchTile, Contracted, Cost, Deep, Epilogue, Exchange, Family, Launch, Resources, Side,
+    Size, Staging, Strategy, Tail, ThreadMap, Tiled, Variant, VariantKind,
 };
 use crate::device::{BANKS, Device, SECTOR_BYTES};
 
@@ -30,7 +30,7 @@ const MOST_STAGED_ELEMS: u32 = 24;
 /// A factor's modes by what the tile does with them.
 pub(super) struct Groups<'p> {
     pub(super) program: &'p Program,
-    statement: &'p Statement,
+    pub(super) statement: &'p Statement,
     row_factor: usize,
     pub(super) row: ModeId,
     pub(super) col: ModeId,
@@ -117,7 +117,8 @@ impl<'p> Groups<'p> {
     fn candidates(&self, options: &Options) -> Vec<(Candidate, [u32; 2], Option<u32>)> {
         let asked = |left: u32, right: u32, depth| {
             let sides = if self.row_factor == 0 { [left, right] } else { [right, left] };
-            vec![(Candidate { size: Size::Large, sides, cost: 1, alone: 1 }, sides, depth)]
+            let wide = Cost { each: 1, alone: 1 };
+            vec![(Candidate { size: Size::Large, sides, wide, narrow: None }, sides, depth)]
         };
         match &options.tile {
             Some(Tile::Square(side)) => asked(side.get(), side.get(), None),
@@ -140,7 +141,7 @@ impl<'p> Groups<'p> {
 
     /// The tile of some rows and columns, or what it needs and the limit.
     fn tile(&self, sides: [u32; 2], depth: Option<u32>, device: &Device) -> Result<Tiled, String> {
-        if let Some(tiled) = self.fragments(sides, depth, device) {
+        if let Some(tiled) = self.fragments(sides, depth, false, device) {
             return Ok(tiled);
         }
         let shape = self.shape(sides, depth, device)?;
@@ -241,7 +242,7 @@ impl<'p> Groups<'p> {
 
     /// A mapping without channels in tiles of these rows and columns.
     pub(super) fn matrix(&self, sides: [u32; 2], device: &Device) -> Option<Tiled> {
-        if let Some(tiled) = self.fragments(sides, None, device) {
+        if let Some(tiled) = self.fragments(sides, None, false, device) {
             return Some(tiled);
         }
         let dtype = self.program.accumulator();
@@ -304,6 +305,9 @@ impl<'p> Groups<'p> {
     /// Gives a family what sums of more than 2^16 terms need: a version for them, or where the
     /// extents are fixed and such, that version instead of each member.
     fn make_deep(&self, family: &mut Family, device: &Device) {
+        if family.members().all(|member| member.tiled.round_steps.is_some()) {
+            return;
+        }
         match self.n_terms() {
             None => {
                 let deep = choose_deep(self, &family.largest.tiled, device);

@@ -2,7 +2,7 @@
 //! the host takes the one that is done first. Many large tiles reuse more of what they load; a few
 //! of them leave multiprocessors idle; where there are few rows or columns, thin ones waste less.
 
-use super::{Parts, Tiled};
+use super::{Parts, Tiled, VariantKind};
 
 /// The tiles that the host can take.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,10 +46,18 @@ pub struct Member {
     pub size: Size,
     /// The tile.
     pub tiled: Tiled,
-    /// What a tile takes of a multiprocessor's time beside those of the other members; only
-    /// ratios count.
-    pub cost: u32,
-    /// What a tile takes that has a multiprocessor for itself.
+    /// What it costs with wide accesses.
+    pub wide: Cost,
+    /// What it costs with narrow ones, where that is known to differ.
+    pub narrow: Option<Cost>,
+}
+
+/// What a tile takes of a multiprocessor's time beside other tiles; only ratios count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// Where a multiprocessor has several.
+    pub each: u32,
+    /// Where a tile has a multiprocessor for itself: nothing runs while it waits for its loads.
     pub alone: u32,
 }
 
@@ -101,11 +109,35 @@ impl Size {
     }
 }
 
-impl Member {
+impl Cost {
     /// What `tiles` of it take of the busiest of `n_sms` multiprocessors.
     pub fn time(&self, tiles: u64, n_sms: u32) -> u64 {
-        let share = tiles.div_ceil(u64::from(n_sms)).saturating_mul(u64::from(self.cost));
+        let share = tiles.div_ceil(u64::from(n_sms)).saturating_mul(u64::from(self.each));
         share.max(u64::from(self.alone))
+    }
+
+    /// The cost of a smaller tile: its share.
+    pub fn share(&self, part: u64, whole: u64) -> Cost {
+        let [each, alone] = [self.each, self.alone].map(|cost| {
+            u32::try_from((u64::from(cost) * part).div_ceil(whole)).unwrap_or(u32::MAX)
+        });
+        Cost { each, alone }
+    }
+}
+
+impl Member {
+    /// What it costs with accesses of a kind.
+    pub fn cost(&self, kind: VariantKind) -> Cost {
+        match kind {
+            VariantKind::Wide => self.wide,
+            VariantKind::Narrow => self.narrow.unwrap_or(self.wide),
+        }
+    }
+
+    /// What it costs with its widest accesses.
+    pub fn least_cost(&self) -> Cost {
+        let kind = self.tiled.variants.first().map_or(VariantKind::Narrow, |variant| variant.kind);
+        self.cost(kind)
     }
 }
 

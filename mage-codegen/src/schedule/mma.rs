@@ -22,6 +22,15 @@ pub const MOST_STAGES: u32 = 3;
 const WARP_TILES: [[u32; 2]; 7] =
     [[64, 64], [64, 32], [32, 64], [32, 32], [32, 16], [16, 32], [16, 16]];
 
+/// Sums of a thread; in rounds there are two sets of half as many.
+pub const MOST_SUMS: u32 = 128;
+
+/// Terms of a round. Where f32 arithmetic rounds, the tensor cores of an H200 cut off, so the error
+/// of a sum of positive terms grows with their number: about 0.07 units in the last place a term
+/// (evidence, tensor-cores.md). In a round it stays at half of what a sum of f32 is allowed, and
+/// rounds are added with rounding.
+pub const ROUND_TERMS: u32 = 512;
+
 /// One warp for each of the four schedulers of a multiprocessor.
 const WANTED_WARPS: u32 = 4;
 
@@ -84,13 +93,16 @@ pub fn chunk_elems(dtype: Dtype) -> u32 {
 }
 
 /// What the warps own of a tile; none where the tensor cores do not fit it.
-pub fn fragment_map(sides: [u32; 2], block_threads: u32) -> Option<ThreadMap> {
+pub fn fragment_map(sides: [u32; 2], most_sums: u32, block_threads: u32) -> Option<ThreadMap> {
     if sides.iter().any(|side| !side.is_power_of_two() || *side < WARP_UNIT) {
         return None;
     }
     let warps = |[rows, cols]: [u32; 2]| [sides[0] / rows, sides[1] / cols];
     let count = |tile: [u32; 2]| warps(tile).iter().product::<u32>();
-    let fits = |tile: &[u32; 2]| (1..=block_threads / WARP_THREADS).contains(&count(*tile));
+    let fits = |tile: &[u32; 2]| {
+        let sums = tile[0] * tile[1] / WARP_THREADS;
+        sums <= most_sums && (1..=block_threads / WARP_THREADS).contains(&count(*tile))
+    };
     let fitting: Vec<[u32; 2]> = WARP_TILES.into_iter().filter(fits).collect();
     let tile = fitting.iter().find(|tile| count(**tile) >= WANTED_WARPS).or(fitting.last())?;
     Some(ThreadMap {

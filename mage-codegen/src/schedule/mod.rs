@@ -26,7 +26,7 @@ mod verify;
 mod print;
 
 pub use choose::choose;
-pub use family::{Deep, Family, Long, Member, Size};
+pub use family::{Cost, Deep, Family, Long, Member, Size};
 pub use mma::{Swizzle, chunk_elems, product_depth};
 pub use parts::{Parts, Unit};
 pub use print::{nest, print};

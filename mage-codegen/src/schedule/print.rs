@@ -6,8 +6,8 @@ use std::fmt::Write;
 use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
-    Along, Deep, Epilogue, Family, Lanes, Launch, Long, Member, PerOutput, Range, Reduction,
-    Schedule, Side, Split, Strategy, Tail, Tiled, Transpose, Variant, VariantKind, product_depth,
+    Along, Cost, Deep, Epilogue, Family, Lanes, Launch, Long, Member, PerOutput, Range, Reduction,
+    Schedule, Side, Split, Strategy, Tail, Tiled, Transpose, VariantKind, product_depth,
 };
 use crate::device::Device;
 
@@ -89,7 +89,9 @@ impl Nest<'_> {
         if let Some(Long { parts, tiles, overhead: _, overhead_outputs: _ }) =
             family.long.as_deref()
         {
-            for Member { size, tiled, cost, .. } in tiles {
+            for member in tiles {
+                let Member { size, tiled, .. } = member;
+                let cost = member.least_cost().each;
                 let least = match tiles.as_slice() {
                     [_] => String::new(),
                     [..] => format!(": {} tiles, where {cost} * tiles is least", size.name()),
@@ -107,17 +109,14 @@ impl Nest<'_> {
         let is_choice = !family.smaller.is_empty();
         for member in family.members() {
             if is_choice {
-                let wide = match member.tiled.variants.as_slice() {
-                    [Variant { kind: VariantKind::Wide, .. }] => ", for wide accesses",
-                    _ => "",
-                };
-                self.version(&format!(
-                    "{} tiles{wide}, where {} * ceil(tiles / {}), at least {}, is least",
-                    member.size.name(),
-                    member.cost,
-                    device.n_sms,
-                    member.alone
-                ));
+                let kinds = member.tiled.variants.iter().map(|variant| {
+                    let Cost { each, alone } = member.cost(variant.kind);
+                    let sms = device.n_sms;
+                    let kind = variant.kind.name();
+                    format!("{kind} where {each} * ceil(tiles / {sms}), at least {alone}, is least")
+                });
+                let kinds: Vec<String> = kinds.collect();
+                self.version(&format!("{} tiles, {}", member.size.name(), kinds.join(", ")));
             } else if family.long.is_some() || family.deep.is_some() {
                 self.version("all extents");
             }

@@ -39,6 +39,7 @@ pub fn reasons(
     let mut reasons = tiles(family, options, device);
     reasons.push(orientation(named, tiled));
     reasons.extend(mainloop(named, tiled));
+    reasons.extend(in_rounds(tiled));
     reasons.extend(channels(named, tiled));
     reasons.extend(tiled.sides().map(|side| staging(named, tiled, side)));
     reasons.extend(exchange(named, tiled));
@@ -115,6 +116,18 @@ fn mainloop(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
     })
 }
 
+/// Why sums for the tensor cores are made in rounds.
+fn in_rounds(tiled: &Tiled) -> Option<Reason> {
+    let steps = tiled.round_steps.filter(|_| tiled.threads.fragments)?;
+    Some(Reason {
+        decision: format!("sums in rounds of {steps} steps"),
+        because:
+            "the tensor cores cut off where f32 rounds, which a long sum that stays f32 would \
+                  show; rounds are added by f32 arithmetic, into registers of their own"
+                .to_string(),
+    })
+}
+
 fn channels(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
     let mode = tiled.batch.mode?;
     Some(Reason {
@@ -176,7 +189,7 @@ fn exchange(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
 fn long(version: &Long, device: &Device) -> Reason {
     let Long { parts, tiles, overhead, overhead_outputs } = version;
     let sides = |member: &Member| format!("{}x{}", member.tiled.row.tile, member.tiled.col.tile);
-    let costs = |member: &Member| member.cost.to_string();
+    let costs = |member: &Member| member.least_cost().each.to_string();
     let choice = match tiles.as_slice() {
         [_] => "",
         [..] => ", the least of these",

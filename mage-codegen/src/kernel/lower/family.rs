@@ -10,7 +10,9 @@ use super::tiled::{self, Version};
 use super::total::{self, Partial};
 use super::{grid, parts, wide};
 use crate::kernel::{Arm, HostExpr, HostPred, HostStep, Kernel, Module};
-use crate::schedule::{Deep, Family, Launch, Long, Member, Schedule, Tiled, Variant};
+use crate::schedule::{
+    Cost, Deep, Family, Launch, Long, Member, Schedule, Tiled, Variant, VariantKind,
+};
 
 /// The kernels of all tiles and variants, and the steps that select one.
 pub fn lower(
@@ -51,7 +53,7 @@ pub fn parts(
     let share = share.ceil_div(u64::from(schedule.device.n_sms));
     let of_outputs = costs.n_outputs(launch).ceil_div(u64::from(long.overhead_outputs));
     let in_parts = HostExpr::sum([share, of_outputs, HostExpr::Const(long.overhead.into())]);
-    let whole = HostExpr::product([costs.whole(family), n_terms]);
+    let whole = HostExpr::product([costs.whole(family, VariantKind::Wide), n_terms]);
     if in_parts.as_const().is_none() || whole.as_const().is_none() {
         parts.when.push(HostPred::NotAbove(in_parts, whole));
     }
@@ -63,7 +65,8 @@ fn named(schedule: &Schedule, family: &Family, names: &Names) -> Vec<HostStep> {
     let costs = Costs { schedule, names };
     let long = family.long.as_deref();
     let values = [
-        ("whole_cost", Some(costs.whole(family))),
+        ("whole_cost", Some(costs.whole(family, VariantKind::Wide))),
+        ("narrow_cost", Some(costs.whole(family, VariantKind::Narrow))),
         ("fewest_blocks", long.map(|long| costs.fewest(long))),
         ("parts_cost", long.map(|long| costs.in_parts(long))),
     ];
@@ -86,21 +89,32 @@ impl Costs<'_> {
         grid::blocks(self.schedule, &grid::digits(tiled), self.names)
     }
 
-    /// `Member::time` on the host.
-    fn time(&self, member: &Member) -> HostExpr {
+    /// `Cost::time` on the host.
+    fn time(&self, member: &Member, kind: VariantKind) -> HostExpr {
+        let Cost { each, alone } = member.cost(kind);
         let share = self.blocks(&member.tiled).ceil_div(u64::from(self.schedule.device.n_sms));
-        let share = HostExpr::product([share, HostExpr::Const(u64::from(member.cost))]);
-        share.max(u64::from(member.alone))
+        let share = HostExpr::product([share, HostExpr::Const(u64::from(each))]);
+        share.max(u64::from(alone))
     }
 
-    /// The least time of a member.
-    fn whole(&self, family: &Family) -> HostExpr {
-        HostExpr::min(family.members().map(|member| self.time(member)).collect())
+    /// The least time of a member that has accesses of a kind; of any where none has.
+    fn whole(&self, family: &Family, kind: VariantKind) -> HostExpr {
+        let of_kind = family.members().filter(|member| has(member, kind));
+        let times: Vec<HostExpr> = of_kind.map(|member| self.time(member, kind)).collect();
+        match times.as_slice() {
+            [] => HostExpr::min(
+                family.members().map(|member| self.time(member, VariantKind::Narrow)).collect(),
+            ),
+            [..] => HostExpr::min(times),
+        }
     }
 
     /// What all tiles of a member cost.
     fn in_all(&self, member: &Member) -> HostExpr {
-        HostExpr::product([self.blocks(&member.tiled), HostExpr::Const(member.cost.into())])
+        HostExpr::product([
+            self.blocks(&member.tiled),
+            HostExpr::Const(member.least_cost().each.into()),
+        ])
     }
 
     /// The least cost of all tiles of one extent, whose parts are shared by all multiprocessors.
@@ -177,34 +191,60 @@ impl Host<'_> {
         Costs { schedule: self.schedule, names: self.names }
     }
 
-    /// An arm for each size, or for each variant of the only one.
+    /// An arm for each variant of the only size; else one for each kind of accesses, with one for
+    /// each size that has it.
     fn members(&self, family: &Family, kernels: &mut Vec<Kernel>) -> Vec<Arm> {
-        let mut arms = Vec::new();
-        let n_members = family.members().count();
-        for (at, member) in family.members().enumerate() {
-            let name = size(family, member);
-            let blocks = self.blocks(&member.tiled);
-            let version = Version { name, blocks: &blocks, partial: None };
-            let variants = self.variants(&member.tiled, &version, kernels);
-            let Some(name) = name else { return variants };
-            let costs = self.costs();
-            let preferred = HostPred::NotAbove(costs.time(member), costs.whole(family));
-            // A member that cannot run on all accesses leaves others to the last one.
-            let needs = match variants.as_slice() {
-                [Arm { eligible: HostPred::All(needs), .. }] => needs.clone(),
-                _ => Vec::new(),
-            };
-            let eligible = match needs.as_slice() {
-                [] => preferred,
-                [..] => HostPred::All([vec![preferred], needs].concat()),
-            };
+        if family.smaller.is_empty() {
+            let blocks = self.blocks(&family.largest.tiled);
+            let version = Version { name: None, blocks: &blocks, partial: None };
+            return self.variants(&family.largest.tiled, &version, kernels);
+        }
+        let arms = [VariantKind::Wide, VariantKind::Narrow].map(|kind| {
+            let (needs, arms) = self.of_kind(family, kind, kernels);
+            (kind.name(), needs, arms)
+        });
+        match arms {
+            [(_, _, wide), (_, _, narrow)] if wide.is_empty() => narrow,
+            arms => {
+                let arms = arms.into_iter().map(|(name, needs, arms)| Arm {
+                    name: name.to_string(),
+                    eligible: HostPred::All(needs),
+                    steps: selected(arms),
+                });
+                arms.collect()
+            }
+        }
+    }
+
+    /// What accesses of a kind need, and an arm for each size that has them: the host takes the one
+    /// that is done first.
+    fn of_kind(
+        &self,
+        family: &Family,
+        kind: VariantKind,
+        kernels: &mut Vec<Kernel>,
+    ) -> (Vec<HostPred>, Vec<Arm>) {
+        let members: Vec<&Member> = family.members().filter(|member| has(member, kind)).collect();
+        let (costs, mut needs, mut arms) = (self.costs(), Vec::new(), Vec::new());
+        for (at, member) in members.iter().enumerate() {
+            let (name, blocks) = (member.size.name(), self.blocks(&member.tiled));
+            let version = Version { name: Some(name), blocks: &blocks, partial: None };
+            let Some(made) = self.variant(&member.tiled, kind, &version, kernels) else { continue };
+            if let HostPred::All(of_member) = made.eligible {
+                for need in of_member {
+                    if !needs.contains(&need) {
+                        needs.push(need);
+                    }
+                }
+            }
+            let is_least = HostPred::NotAbove(costs.time(member, kind), costs.whole(family, kind));
             arms.push(Arm {
                 name: name.to_string(),
-                eligible: unless_last(eligible, at + 1 == n_members),
-                steps: selected(variants),
+                eligible: unless_last(is_least, at + 1 == members.len()),
+                steps: made.steps,
             });
         }
-        arms
+        (needs, arms)
     }
 
     /// The arm in parts.
@@ -260,20 +300,29 @@ impl Host<'_> {
         version: &Version<'_>,
         kernels: &mut Vec<Kernel>,
     ) -> Vec<Arm> {
+        let kinds = tiled.variants.iter().map(|variant| variant.kind);
+        kinds.filter_map(|kind| self.variant(tiled, kind, version, kernels)).collect()
+    }
+
+    /// The arm of a variant.
+    fn variant(
+        &self,
+        tiled: &Tiled,
+        kind: VariantKind,
+        version: &Version<'_>,
+        kernels: &mut Vec<Kernel>,
+    ) -> Option<Arm> {
         let Host { schedule, launch, names, module } = *self;
-        let mut arms = Vec::new();
-        for variant in &tiled.variants {
-            let kernel = module.kernels.len() + kernels.len();
-            let accesses = self.wide_accesses(tiled, variant);
-            let wide = (accesses.as_slice(), version.partial);
-            arms.push(Arm {
-                name: variant.kind.name().to_string(),
-                eligible: wide::eligible(&schedule.program, names, module, wide),
-                steps: vec![HostStep::Launch { kernel, blocks: version.blocks.clone() }],
-            });
-            kernels.push(tiled::kernel(schedule, launch, (tiled, variant), names, version));
-        }
-        arms
+        let variant = tiled.variants.iter().find(|variant| variant.kind == kind)?;
+        let kernel = module.kernels.len() + kernels.len();
+        let accesses = self.wide_accesses(tiled, variant);
+        let wide = (accesses.as_slice(), version.partial);
+        kernels.push(tiled::kernel(schedule, launch, (tiled, variant), names, version));
+        Some(Arm {
+            name: kind.name().to_string(),
+            eligible: wide::eligible(&schedule.program, names, module, wide),
+            steps: vec![HostStep::Launch { kernel, blocks: version.blocks.clone() }],
+        })
     }
 
     /// The accesses that a variant makes several elements wide, in the order of buffers.
@@ -292,6 +341,11 @@ impl Host<'_> {
         wide.sort_by_key(|(access, _)| access.tensor);
         wide
     }
+}
+
+/// Whether a member has accesses of a kind.
+fn has(member: &Member, kind: VariantKind) -> bool {
+    member.tiled.variants.iter().any(|variant| variant.kind == kind)
 }
 
 /// The condition of an arm; the last one is for whatever is left.

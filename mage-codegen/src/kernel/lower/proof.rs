@@ -102,7 +102,7 @@ fn tiled_sentences(program: &Program, launch: &Launch, family: &Family) -> Vec<S
     if family.long.is_some() {
         sentences.push(in_parts("steps"));
     }
-    if family.deep.is_some() {
+    if family.tiles().any(|tiled| tiled.round_steps.is_some()) {
         sentences.push(
             "A sum in rounds adds up the products of each round by themselves, and the rounds in \
              ascending order."

@@ -296,7 +296,7 @@ impl<'p> Lowering<'p> {
             walk.store(&mut self.builder, &mut turn, (parts.tiles, &parts.stage), "next");
         }
         turn.push(Stmt::Barrier);
-        self.steps(body, (step, turn), part, parts);
+        self.steps(body, (step, turn), part, [parts.acc, parts.sums]);
     }
 
     /// `acc += row fragment * column fragment` for every contracted position of the stage.

@@ -49,9 +49,14 @@ impl Lowering<'_> {
         owned: &Owned,
     ) -> RegId {
         let map = &self.tiled.threads;
-        let acc = self.builder.registers("acc", map.thread_elems(0) * map.thread_elems(1));
+        let n_sums = map.thread_elems(0) * map.thread_elems(1);
+        let acc = self.builder.registers("acc", n_sums);
+        let sums = match self.tiled.round_steps {
+            None => acc,
+            Some(_) => self.builder.registers("sums", n_sums),
+        };
         let factors = [0, 1].map(|direction| self.factor(body, direction, owned));
-        body.push(Stmt::Fill { reg: acc, value: 0.0 });
+        body.push(Stmt::Fill { reg: sums, value: 0.0 });
         for factor in &factors {
             body.push(Stmt::Fill { reg: factor.fragment, value: 0.0 });
         }
@@ -81,8 +86,8 @@ impl Lowering<'_> {
         let following = Expr::Var(current).plus(stage("STAGE", elems));
         let following = following.modulo(stage("STAGES", self.tiled.stages * elems));
         turn.push(Stmt::Assign { var: current, value: following });
-        body.push(Stmt::serial(step, [part.begin.clone(), part.end.clone()], 1, turn));
-        acc
+        self.steps(body, (step, turn), part, [acc, sums]);
+        sums
     }
 
     /// Brings the first steps, one a stage but for the last stage.

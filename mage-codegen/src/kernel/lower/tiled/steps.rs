@@ -2,11 +2,11 @@
 
 use mage_einsum::index::ModeId;
 
-use super::{Lowering, Parts};
+use super::Lowering;
 use crate::kernel::lower::builder::reg;
 use crate::kernel::lower::grid;
 use crate::kernel::lower::part::Part;
-use crate::kernel::{Expr, Pred, Stmt, Ty, Value, VarId};
+use crate::kernel::{Expr, Pred, RegId, Stmt, Ty, Value, VarId};
 use crate::schedule::Tail;
 
 impl Lowering<'_> {
@@ -17,7 +17,7 @@ impl Lowering<'_> {
         body: &mut Vec<Stmt>,
         (step, turn): (VarId, Vec<Stmt>),
         part: &Part,
-        parts: &Parts,
+        [acc, sums]: [RegId; 2],
     ) {
         let (begin, end) = (part.begin.clone(), part.end.clone());
         let Some(most) = self.tiled.round_steps else {
@@ -28,13 +28,13 @@ impl Lowering<'_> {
         let mut of_round = Vec::new();
         let last = Expr::Var(round).plus(Expr::named("ROUND", most)).min(end.clone());
         let last = self.builder.bind(&mut of_round, "round_end", last);
-        of_round.push(Stmt::Fill { reg: parts.acc, value: 0.0 });
+        of_round.push(Stmt::Fill { reg: acc, value: 0.0 });
         of_round.push(Stmt::serial(step, [Expr::Var(round), last], 1, turn));
         let map = &self.tiled.threads;
         let n_sums = map.thread_elems(0) * map.thread_elems(1);
         self.builder.unrolled(&mut of_round, "sum", n_sums, |_, body, sum| {
-            let to = reg(parts.sums, sum.clone());
-            let value = Value::Add(to.clone(), reg(parts.acc, sum));
+            let to = reg(sums, sum.clone());
+            let value = Value::Add(to.clone(), reg(acc, sum));
             body.push(Stmt::Compute { to, value });
         });
         body.push(Stmt::serial(round, [begin, end], most, of_round));
