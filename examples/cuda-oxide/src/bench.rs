@@ -67,6 +67,8 @@ const WORK: &[(&str, &[usize])] = &[
     ("batched", &[512, 128, 128, 128]),
     ("batched_family", &[64, 512, 512, 512]),
     ("batched_family", &[512, 128, 128, 128]),
+    ("attention_scores_family", &[8, 16, 2048, 64, 2048]),
+    ("four_modes", &[64, 64, 32, 64, 64, 64]),
     ("triangle", &[128, 128, 32, 128]),
     ("triangle", &[256, 256, 128, 256]),
     ("triangle", &[512, 512, 128, 512]),

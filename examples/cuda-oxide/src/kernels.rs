@@ -16,6 +16,8 @@ mage::einsum_kernel!("ik,kj->ij", tile = 64, extents = (j = 64, k = 48), name = 
 mage::einsum_kernel!("bik,bkj->bij", tile = 64, name = batched);
 mage::einsum_kernel!("bik,bkj->bij", name = batched_family);
 mage::einsum_kernel!("bhqd,bhkd->bhqk", tile = 64, name = attention_scores);
+mage::einsum_kernel!("bhqd,bhkd->bhqk", name = attention_scores_family);
+mage::einsum_kernel!("abcd,cdef->abef", name = four_modes);
 mage::einsum_kernel!("ikc,jkc->ijc", tile = 32, name = triangle_outgoing);
 mage::einsum_kernel!("ikc,jkc->ijc", tile = 64, name = triangle_outgoing_64);
 mage::einsum_kernel!("ikc,jkc->ijc", name = triangle);

@@ -188,8 +188,9 @@ fn single(value: f64) -> f64 {
     f64::from(value as f32)
 }
 
-/// Products after which the tensor cores cut a sum off to f32. It is not documented; with sums of
-/// positive numbers an H200 loses two thirds of what this loses (evidence, tensor-cores.md).
+/// Products after which the tensor cores cut a sum off to f32. It is not documented: of what a sum
+/// of positive numbers may lose, an H200 lost 1.2 times at 4096 terms and 3.5 times at 16384, and
+/// this loses 1.7 and 3.7 times (evidence, tensor-cores.md).
 const CUT_EVERY: usize = 4;
 
 /// The nearest f32 that is not further from zero.
