@@ -191,21 +191,23 @@ fn a_factor_that_is_not_rounded_is_caught() {
     assert!(found.contains("which is not rounded to TF32, in an mma"), "{found}");
 }
 
-/// The tensor cores cut off where f32 arithmetic rounds, which positive numbers show.
+/// The tensor cores cut off where f32 arithmetic rounds, which long sums of positive numbers show:
+/// the products of a stage are summed apart.
 #[test]
-fn sums_that_stay_f32_are_made_in_rounds() {
-    let levels = common::compile("\"ik,kj->ij\", dtype = bf16, out = f32, tile = 16");
-    let extents = common::extents("i=16 k=8192 j=16");
-    let problem = common::problem(&levels, &extents, &[Fill::Positive]);
-    let wrong = |module: &Module| {
-        let run = common::emulate(module, &problem, 16).unwrap_or_else(|why| panic!("{why}"));
-        common::disagreement(&run.output, &problem.evaluation, Agreement::WithinBound)
-    };
-    assert_eq!(wrong(&levels.module), None);
-    let mut module = levels.module.clone();
-    assert!(plant::constant(&mut module, "ROUND", 1 << 20) > 0, "nothing to change");
-    assert!(plant::rounds(&mut module, 1 << 20) > 0, "nothing to change");
-    assert!(wrong(&module).is_some(), "one round of all steps keeps the bound");
+fn long_sums_of_positive_halves_keep_the_bound() {
+    for options in ["dtype = bf16, out = f32", "dtype = bf16", "dtype = f16"] {
+        let levels = common::compile(&format!("\"ik,kj->ij\", {options}, tile = 16"));
+        let extents = common::extents("i=16 k=16384 j=16");
+        let problem = common::problem(&levels, &extents, &[Fill::Positive]);
+        let wrong = |module: &Module| {
+            let run = common::emulate(module, &problem, 16).unwrap_or_else(|why| panic!("{why}"));
+            common::disagreement(&run.output, &problem.evaluation, Agreement::WithinBound)
+        };
+        assert_eq!(wrong(&levels.module), None, "{options}");
+        let mut module = levels.module.clone();
+        assert!(plant::sum_running(&mut module) > 0, "nothing to change");
+        assert!(wrong(&module).is_some(), "{options}: running sums keep the bound");
+    }
 }
 
 #[test]

@@ -4,8 +4,8 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use mage_codegen::kernel::{
-    Arm, BinOp, Expr, HostExpr, HostPred, HostStep, Module, ParamValue, Place, Pred, Space, Stmt,
-    Value,
+    Arm, BinOp, Expr, HostExpr, HostPred, HostStep, Module, ParamValue, Place, Pred, RegId, Space,
+    Stmt, Value, VarId,
 };
 
 /// Leaves out the barrier that is number `position` in each kernel.
@@ -158,15 +158,32 @@ pub fn constant(module: &mut Module, wanted: &str, new: u64) -> usize {
     n_changed
 }
 
-/// Lets loops over rounds take so many steps at once.
-pub fn rounds(module: &mut Module, n_steps: u32) -> usize {
-    changed(module, |stmt| match stmt {
-        Stmt::For { step, unroll: false, .. } if *step > 1 => {
-            *step = n_steps;
-            true
-        }
-        _ => false,
-    })
+/// Lets the tensor cores go on with each sum: what was summed apart is added to where it belongs at
+/// once. A tile of 16 has one product of sums a warp, two of columns.
+pub fn sum_running(module: &mut Module) -> usize {
+    let mut n_changed = 0;
+    for kernel in &mut module.kernels {
+        let Some(acc) = kernel.registers.iter().position(|array| array.name == "acc") else {
+            continue;
+        };
+        let Some(apart) = kernel.registers.iter().position(|array| array.name == "apart") else {
+            continue;
+        };
+        let col = kernel.vars.iter().position(|var| var.name == "col").map(VarId);
+        kernel.body =
+            rewritten(std::mem::take(&mut kernel.body), &mut |mut stmt| match &mut stmt {
+                Stmt::Fill { reg, .. } if reg.0 == apart => None,
+                Stmt::Compute { value: Value::Add(_, added), .. } if added.array.0 == apart => None,
+                Stmt::Mma { acc: to, .. } => {
+                    to.array = RegId(acc);
+                    to.at = col.map_or(Expr::u32(0), Expr::Var).times(Expr::u32(4));
+                    n_changed += 1;
+                    Some(stmt)
+                }
+                _ => Some(stmt),
+            });
+    }
+    n_changed
 }
 
 /// Passes another number under a parameter's name.

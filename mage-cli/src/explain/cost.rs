@@ -3,7 +3,7 @@
 
 use mage_codegen::device::Device;
 use mage_einsum::binding::Extents;
-use mage_einsum::index::{Access, Count, ModeId, Program, TensorId, TensorKind};
+use mage_einsum::index::{Access, Count, ModeId, Program, Role, Statement, TensorId, TensorKind};
 
 /// The costs of a program.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct BoundCost {
 
 /// Costs `program` on `device`.
 pub fn of(program: &Program, extents: Option<&Extents>, device: &Device) -> Cost {
-    let flops_per_s = device.flops_per_s(program.operand_dtype(), program.precision);
+    let flops_per_s = rate(program, device);
     let formulas: Vec<String> = flops(program).map(|count| count.to_string()).collect();
     Cost {
         flops_formula: formulas.join(" + "),
@@ -46,6 +46,18 @@ pub fn of(program: &Program, extents: Option<&Extents>, device: &Device) -> Cost
         ridge: flops_per_s / device.bandwidth_bytes_per_s,
         bound: extents.map(|extents| bound(program, extents, device)),
     }
+}
+
+/// Peak arithmetic: that of the tensor cores where there are products for them.
+fn rate(program: &Program, device: &Device) -> f64 {
+    let sums_products = |statement: &Statement| {
+        statement.factors().len() > 1 && !statement.modes_of(Role::Contracted).is_empty()
+    };
+    let operands = match program.statements.iter().any(sums_products) {
+        true => program.operand_dtype(),
+        false => program.accumulator(),
+    };
+    device.flops_per_s(operands, program.precision)
 }
 
 fn flops(program: &Program) -> impl Iterator<Item = Count> {
@@ -74,7 +86,7 @@ fn bound(program: &Program, extents: &Extents, device: &Device) -> BoundCost {
         bytes,
         tensors,
         intensity: if bytes == 0 { 0.0 } else { flops as f64 / bytes as f64 },
-        arithmetic_s: flops as f64 / device.flops_per_s(program.operand_dtype(), program.precision),
+        arithmetic_s: flops as f64 / rate(program, device),
         memory_s: bytes as f64 / device.bandwidth_bytes_per_s,
     }
 }

@@ -141,6 +141,7 @@ pub fn mma(dtype: Dtype, sums: &TokenStream, [row, col]: [&TokenStream; 2]) -> T
     let call = match dtype {
         Dtype::F16 => quote!(mma_m16n8k16_f32_f16),
         Dtype::BF16 => quote!(mma_m16n8k16_f32_bf16),
+        // The verifier lets no f64 here.
         Dtype::F32 | Dtype::F64 => quote!(mma_m16n8k8_f32_tf32),
     };
     quote!(wmma::#call(#sums, #row, #col))

@@ -125,7 +125,8 @@ pub enum Stmt {
     /// `acc += row * col` by the tensor cores, where a warp holds three matrices together: 16x8
     /// sums in f32, and two factors of 16 rows and 8 columns whose depth is 16 for halves and 8
     /// for f32, which must be rounded to TF32 before. Each product is exact; sums are cut off to
-    /// f32, not rounded, and more than once. Reached by all 32 threads of a warp or none. Which element is in which lane: [`Fragment`](crate::fragment::Fragment).
+    /// f32, not rounded, and more than once. Reached by all 32 threads of a warp or none. Which
+    /// element is in which lane: [`Fragment`](crate::fragment::Fragment).
     Mma {
         /// The first of four sums.
         acc: Reg,

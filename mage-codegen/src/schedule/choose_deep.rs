@@ -3,7 +3,7 @@
 
 use super::choose_map::{TileShape, choose_map};
 use super::choose_tiled::Groups;
-use super::{Resources, Tiled};
+use super::{Resources, Summing, Tiled};
 use crate::device::{Device, WARP_THREADS};
 
 /// Most terms of a sum without another level (rule R15 of the semantics).
@@ -13,8 +13,8 @@ pub const MOST_TERMS: u32 = 1 << 16;
 /// and adding a round to the others costs next to nothing beside so many products.
 const ROUND_TERMS: u32 = 1 << 12;
 
-/// Most contracted positions of a stage: those of the tensor cores have more, and rounds are summed
-/// without them.
+/// Most contracted positions of a stage where the tensor cores, whose stages have more, do not fit
+/// the tile.
 const MOST_DEPTH: u32 = 16;
 
 /// Most rows or columns of a block: two sets of accumulators leave room for no larger tile with as
@@ -24,15 +24,15 @@ const MOST_SIDE: u32 = 64;
 /// The same contraction as `plain` in rounds, in its tile or a smaller one.
 pub fn choose_deep(groups: &Groups<'_>, plain: &Tiled, device: &Device) -> Option<Tiled> {
     let mut sides = plain.sides().map(|side| halved(side.tile));
-    if let Some(tiled) = groups.fragments(sides, None, true, device) {
-        return Some(tiled);
+    if let Some(made) = groups.fragments(sides, None, true, device) {
+        return made.ok();
     }
     let (channels, dtype) = (plain.batch.tile, groups.program.accumulator());
     let contracted = plain.contracted.tile.min(MOST_DEPTH);
     loop {
         let shape = TileShape { channels, sides, contracted, dtype };
         let mut tiled = groups.tiled(shape, choose_map(shape, device).ok()?);
-        tiled.round_steps = Some((ROUND_TERMS / contracted).max(1));
+        tiled.summing = Summing::Rounds((ROUND_TERMS / contracted).max(1));
         let Resources { threads, registers, residency, .. } = Resources::of(&tiled, device);
         let capability = &device.capability;
         let limit = capability.sm_registers / threads.next_multiple_of(WARP_THREADS);

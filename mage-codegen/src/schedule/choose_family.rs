@@ -5,7 +5,8 @@ use super::choose_tiled::Groups;
 use super::{Cost, Family, Member, Reason, Size, Tiled, VariantKind};
 use crate::device::Device;
 
-/// A tile with 16 contracted positions, or as many as fit, and its cost.
+/// A tile with stages of 16 contracted positions, or 64 bytes of them for the tensor cores, or as
+/// many as fit, and its cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate {
     /// Its place in the family.
@@ -60,8 +61,8 @@ pub const THIN_TILES: [Candidate; 2] = [
 /// Small: `matmul_f16` at 4096^3, 32 tiles, and `matmul_bf16_family` at 1024^3, two, which
 /// take as long as one. Single elements reach the tensor cores slowly whatever the tile.
 pub const MMA_TILES: [Candidate; 2] = [
-    Candidate::wide_only(Size::Large, [128, 128], [12, 19]),
-    Candidate::new(Size::Small, [64, 64], [4, 12], [4, 12]),
+    Candidate::wide_only(Size::Large, [128, 128], [14, 22]),
+    Candidate::new(Size::Small, [64, 64], [5, 13], [5, 13]),
 ];
 
 /// Tiles of eight channels, each of which has its own threads. Source of the costs:
@@ -83,8 +84,7 @@ impl Groups<'_> {
             [self.shrunk(self.row, rows), self.shrunk(self.col, cols)]
         };
         let longest = |sides: [u32; 2]| sides[0].max(sides[1]);
-        let are_any =
-            self.batch.is_none() && self.contracted.is_some() && self.multiplied_in().is_none();
+        let are_any = self.batch.is_none() && self.contracted.is_some() && !self.on_tensor_cores();
         let thin = THIN_TILES
             .iter()
             .filter(|candidate| are_any && longest(cut(candidate)) == longest(candidate.sides));

@@ -45,8 +45,7 @@ pub fn choose_long(
     }
     // Small tiles, because there are few outputs, and large enough that loads do not outweigh
     // products.
-    let tiles: &[Candidate] =
-        if groups.multiplied_in().is_some() { &MMA_TILES } else { &MATRIX_TILES };
+    let tiles: &[Candidate] = if groups.on_tensor_cores() { &MMA_TILES } else { &MATRIX_TILES };
     let small: Vec<Candidate> =
         tiles.iter().copied().filter(|candidate| candidate.size == Size::Small).collect();
     let made = groups.suited(&small).into_iter().filter_map(|(candidate, sides)| {

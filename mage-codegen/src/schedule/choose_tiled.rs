@@ -17,7 +17,7 @@ use super::reasons::{Named, reasons};
 use super::resources::staged_elems;
 use super::{
     Along, BatchTile, Contracted, Cost, Deep, Epilogue, Exchange, Family, Launch, Resources, Side,
-    Size, Staging, Strategy, Tail, ThreadMap, Tiled, Variant, VariantKind,
+    Size, Staging, Strategy, Summing, Tail, ThreadMap, Tiled, Variant, VariantKind,
 };
 use crate::device::{BANKS, Device, SECTOR_BYTES};
 
@@ -67,8 +67,12 @@ pub fn choose_tiled(
 
 fn refused(options: &Options, need: &str) -> Diagnostic {
     let tile = options.tile.as_ref().map_or("auto".to_string(), Tile::to_string);
-    let refusal = Diagnostic::option(Code::BadTile, format!("`tile = {tile}` needs {need}"))
-        .help("make the tile smaller, or give its sides more divisors up to 8");
+    let help = match need.contains("shared memory") {
+        true => "make the tile smaller",
+        false => "make the tile smaller, or give its sides more divisors up to 8",
+    };
+    let refusal =
+        Diagnostic::option(Code::BadTile, format!("`tile = {tile}` needs {need}")).help(help);
     located(refusal, options, "tile")
 }
 
@@ -124,10 +128,12 @@ impl<'p> Groups<'p> {
             Some(Tile::Square(side)) => asked(side.get(), side.get(), None),
             Some(Tile::Triple { m, n, k }) => asked(m.get(), n.get(), Some(k.get())),
             None => {
-                let family: &[Candidate] = match self.multiplied_in() {
-                    Some(_) => &MMA_TILES,
-                    None if self.channels() > 1 => &CHANNEL_TILES,
-                    None => &MATRIX_TILES,
+                let family: &[Candidate] = if self.on_tensor_cores() {
+                    &MMA_TILES
+                } else if self.channels() > 1 {
+                    &CHANNEL_TILES
+                } else {
+                    &MATRIX_TILES
                 };
                 let suited = self.suited(family).into_iter();
                 suited.map(|(candidate, sides)| (candidate, sides, None)).collect()
@@ -141,8 +147,8 @@ impl<'p> Groups<'p> {
 
     /// The tile of some rows and columns, or what it needs and the limit.
     fn tile(&self, sides: [u32; 2], depth: Option<u32>, device: &Device) -> Result<Tiled, String> {
-        if let Some(tiled) = self.fragments(sides, depth, false, device) {
-            return Ok(tiled);
+        if let Some(made) = self.fragments(sides, depth, false, device) {
+            return made;
         }
         let shape = self.shape(sides, depth, device)?;
         let mut tiled = self.tiled(shape, choose_map(shape, device)?);
@@ -242,8 +248,8 @@ impl<'p> Groups<'p> {
 
     /// A mapping without channels in tiles of these rows and columns.
     pub(super) fn matrix(&self, sides: [u32; 2], device: &Device) -> Option<Tiled> {
-        if let Some(tiled) = self.fragments(sides, None, false, device) {
-            return Some(tiled);
+        if let Some(made) = self.fragments(sides, None, false, device) {
+            return made.ok();
         }
         let dtype = self.program.accumulator();
         let shape = |contracted| TileShape { channels: 1, sides, contracted, dtype };
@@ -281,7 +287,7 @@ impl<'p> Groups<'p> {
             min_blocks: 1,
             epilogue: Epilogue::Direct,
             variants,
-            round_steps: None,
+            summing: Summing::Running,
         }
     }
 
@@ -305,7 +311,7 @@ impl<'p> Groups<'p> {
     /// Gives a family what sums of more than 2^16 terms need: a version for them, or where the
     /// extents are fixed and such, that version instead of each member.
     fn make_deep(&self, family: &mut Family, device: &Device) {
-        if family.members().all(|member| member.tiled.round_steps.is_some()) {
+        if family.members().all(|member| member.tiled.summing == Summing::Apart) {
             return;
         }
         match self.n_terms() {

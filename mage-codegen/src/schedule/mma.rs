@@ -25,10 +25,9 @@ const WARP_TILES: [[u32; 2]; 7] =
 /// Sums of a thread; in rounds there are two sets of half as many.
 pub const MOST_SUMS: u32 = 128;
 
-/// Terms of a round. Where f32 arithmetic rounds, the tensor cores of an H200 cut off, so the error
-/// of a sum of positive terms grows with their number: by 0.07 to 0.09 of 2^-24 of the sum a term
-/// (evidence, tensor-cores.md). In a round it stays at half of what a sum of f32 is allowed, and
-/// rounds are added with rounding.
+/// Terms of a round of TF32. Where f32 arithmetic rounds, the tensor cores of an H200 cut off, so
+/// the error of a sum of positive terms grows with their number: by 0.06 to 0.10 of 2^-24 of the sum
+/// a term (derived from evidence, check-before-rounds.txt).
 pub const ROUND_TERMS: u32 = 512;
 
 /// One warp for each of the four schedulers of a multiprocessor.
@@ -52,10 +51,10 @@ impl Swizzle {
     /// is read element by element, from four rows at eight neighbours, two chunks.
     pub fn of(row_bytes: u32, dtype: Dtype, along: Along) -> Swizzle {
         let chunks = row_bytes / CHUNK_BYTES;
-        if dtype == Dtype::F32 && along == Along::Side {
-            return Swizzle { rows: 1, period: 4.min(chunks / 2), step: 2 };
-        }
         let rows = (BANKS * 4 / row_bytes).max(1);
+        if dtype == Dtype::F32 && along == Along::Side {
+            return Swizzle { rows, period: (4 / rows).min(chunks / 2).max(1), step: 2 };
+        }
         Swizzle { rows, period: (8 / rows).min(chunks), step: 1 }
     }
 

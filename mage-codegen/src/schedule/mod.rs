@@ -35,7 +35,7 @@ pub use resources::Resources;
 pub use strategy::{Launch, PerOutput, Reason, Schedule, Strategy};
 pub use thread_map::{Element, ThreadMap};
 pub use tiled::{
-    Along, BatchTile, Contracted, Epilogue, Exchange, Side, Staging, Tail, Tiled, Variant,
+    Along, BatchTile, Contracted, Epilogue, Exchange, Side, Staging, Summing, Tail, Tiled, Variant,
     VariantKind,
 };
 pub use transpose::{TileSide, Transpose};

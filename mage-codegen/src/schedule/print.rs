@@ -7,7 +7,7 @@ use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
     Along, Cost, Deep, Epilogue, Family, Lanes, Launch, Long, Member, PerOutput, Range, Reduction,
-    Schedule, Side, Split, Strategy, Tail, Tiled, Transpose, VariantKind, product_depth,
+    Schedule, Side, Split, Strategy, Summing, Tail, Tiled, Transpose, VariantKind, product_depth,
 };
 use crate::device::Device;
 
@@ -143,7 +143,7 @@ impl Nest<'_> {
         }
         self.split("grid", tiled.row.mode, tiled.row.tile, tiled.row.tail);
         self.split("grid", tiled.col.mode, tiled.col.tile, tiled.col.tail);
-        if let Some(most) = tiled.round_steps {
+        if let Some(most) = tiled.summing.round_steps() {
             self.open(&format!("serial  steps in rounds of {most}"));
         }
         for mode in &tiled.contracted.outer {
@@ -176,7 +176,7 @@ impl Nest<'_> {
         });
         place += &match (side.staging.swizzle, side.staging.along) {
             (Some(_), Along::Contracted) => of_side + &of_contracted,
-            (_, _) => of_contracted + &of_side,
+            (None, Along::Contracted) | (_, Along::Side | Along::Batch) => of_contracted + &of_side,
         };
         let along = match side.staging.along {
             Along::Side => Some(side.mode),
@@ -219,6 +219,9 @@ impl Nest<'_> {
         }
         let [row, col] = [tiled.row.mode, tiled.col.mode].map(|mode| self.name(mode));
         let product = match map.fragments {
+            true if tiled.summing == Summing::Apart => {
+                format!("the sum of products of 16x8x{depth} by a warp")
+            }
             true => format!("products of 16x8x{depth} by a warp"),
             false => "product".to_string(),
         };

@@ -9,7 +9,8 @@ use super::choose_deep::MOST_TERMS;
 use super::choose_tiled::contiguous_mode;
 use super::mma::product_depth;
 use super::{
-    Along, Deep, Epilogue, Family, Long, Member, Reason, Resources, Side, Tiled, choose_family,
+    Along, Deep, Epilogue, Family, Long, Member, Reason, Resources, Side, Summing, Tiled,
+    choose_family,
 };
 use crate::device::{Device, SECTOR_BYTES};
 
@@ -39,7 +40,7 @@ pub fn reasons(
     let mut reasons = tiles(family, options, device);
     reasons.push(orientation(named, tiled));
     reasons.extend(mainloop(named, tiled));
-    reasons.extend(in_rounds(tiled));
+    reasons.extend(apart(tiled));
     reasons.extend(channels(named, tiled));
     reasons.extend(tiled.sides().map(|side| staging(named, tiled, side)));
     reasons.extend(exchange(named, tiled));
@@ -97,8 +98,9 @@ fn mainloop(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
         return could.then(|| Reason {
             decision: "fused multiply-adds sum in f32".to_string(),
             because: because(
-                "the tensor cores take two factors of one type, none contiguous along a batch \
-                 mode, and tiles whose sides are powers of two from 16 on",
+                "the tensor cores take two factors of one type with a contracted mode, no batch mode \
+                 that is contiguous in them or in the output, and tiles of powers of two: sides from \
+                 16 on, depths from 16 on for halves and from 8 on for f32",
             ),
         });
     }
@@ -116,15 +118,14 @@ fn mainloop(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
     })
 }
 
-/// Why sums for the tensor cores are made in rounds.
-fn in_rounds(tiled: &Tiled) -> Option<Reason> {
-    let steps = tiled.round_steps.filter(|_| tiled.threads.fragments)?;
-    Some(Reason {
-        decision: format!("sums in rounds of {steps} steps"),
-        because:
-            "the tensor cores cut off where f32 rounds, which a long sum that stays f32 would \
-                  show; rounds are added by f32 arithmetic, into registers of their own"
-                .to_string(),
+/// Why the tensor cores do not go on with a sum.
+fn apart(tiled: &Tiled) -> Option<Reason> {
+    (tiled.summing == Summing::Apart).then(|| Reason {
+        decision: "the products of a stage are summed apart".to_string(),
+        because: "the tensor cores cut sums off where f32 arithmetic rounds, and lose a little in one \
+                  direction with every step: so they begin from zero, and what comes of it is added \
+                  by f32 arithmetic"
+            .to_string(),
     })
 }
 
@@ -159,7 +160,7 @@ fn staging(named: Named<'_>, tiled: &Tiled, side: &Side) -> Reason {
     let because = if side.staging.contiguous {
         let banks = match side.staging.swizzle {
             None => "",
-            Some(_) => "; 16-byte chunks that a warp reads at once come from all banks",
+            Some(_) => "; what a warp reads at once comes from all banks",
         };
         format!(
             "`{walked}` is contiguous in `{tensor}`, so the loads of a warp share sectors{banks}"
@@ -212,7 +213,10 @@ fn long(version: &Long, device: &Device) -> Reason {
 }
 
 fn deep(Deep { most_steps, tiled }: &Deep) -> Reason {
-    let rounds = tiled.round_steps.map_or_else(String::new, |most| format!(" in rounds of {most}"));
+    let rounds = tiled
+        .summing
+        .round_steps()
+        .map_or_else(String::new, |most| format!(" in rounds of {most}"));
     Reason {
         decision: format!(
             "tile {}x{}{rounds} for more than {most_steps} steps",

@@ -2,7 +2,7 @@
 
 use mage_einsum::dtype::Dtype;
 
-use super::{ThreadMap, Tiled};
+use super::{Summing, ThreadMap, Tiled};
 use crate::device::{Device, Residency, WARP_THREADS};
 use crate::fragment::Fragment;
 
@@ -39,13 +39,13 @@ impl Resources {
         let sides = [tiled.row.tile, tiled.col.tile];
         let depth = tiled.contracted.tile;
         let registers = match tiled.threads.fragments {
-            true => Resources::of_fragments(&tiled.threads),
+            true => Resources::of_fragments(&tiled.threads, tiled.summing),
             false => Resources::registers(&tiled.threads, sides, depth, tiled.dtype),
         };
         // Beside the accumulators of a round those of all rounds.
         let [rows, cols] = [0, 1].map(|direction| tiled.threads.thread_elems(direction));
         let of_rounds = rows * cols * register_words(tiled.dtype);
-        let registers = registers + tiled.round_steps.map_or(0, |_| of_rounds);
+        let registers = registers + tiled.summing.round_steps().map_or(0, |_| of_rounds);
         let threads = tiled.threads.block_threads();
         let shared_bytes = tiled.shared_bytes();
         let residency = device.capability.residency(threads, registers, shared_bytes);
@@ -53,9 +53,14 @@ impl Resources {
     }
 
     /// The same for the tensor cores: sums and the fragments of one product's depth.
-    fn of_fragments(map: &ThreadMap) -> u32 {
+    fn of_fragments(map: &ThreadMap, summing: Summing) -> u32 {
         let [rows, cols] = [0, 1].map(|direction| map.thread_elems(direction));
         let words = rows / 2 * Fragment::ROW_WORDS as u32 + cols / 2 * Fragment::COL_WORDS as u32;
+        // What is summed apart has fragments of two products and sums of its own.
+        let words = match summing {
+            Summing::Apart => 2 * words + Fragment::SUMS as u32,
+            Summing::Running | Summing::Rounds(_) => words,
+        };
         rows * cols + words + FRAGMENT_ADDRESS_REGISTERS
     }
 

@@ -31,9 +31,31 @@ pub struct Tiled {
     pub epilogue: Epilogue,
     /// Wide before narrow; the last can always run.
     pub variants: Vec<Variant>,
-    /// Steps that are summed by themselves before they are added to the sums so far; none where no
-    /// sum has more than 2^16 terms.
-    pub round_steps: Option<u32>,
+    /// How the products of the steps are summed.
+    pub summing: Summing,
+}
+
+/// How the products of a block's steps are summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Summing {
+    /// Each is added to the sum of those before it.
+    Running,
+    /// Those of so many steps by themselves, and the sums of these rounds in a second set of
+    /// registers: for more than 2^16 terms.
+    Rounds(u32),
+    /// Those of a stage, or of a part of it, by themselves on the tensor cores, from zero, and what
+    /// comes of it by f32 arithmetic: the tensor cores cut sums off where that rounds.
+    Apart,
+}
+
+impl Summing {
+    /// Steps of a round, where there are rounds.
+    pub fn round_steps(self) -> Option<u32> {
+        match self {
+            Summing::Rounds(steps) => Some(steps),
+            Summing::Running | Summing::Apart => None,
+        }
+    }
 }
 
 /// How accumulators get into the output.
@@ -127,8 +149,8 @@ pub enum Along {
 pub struct Staging {
     /// The direction of consecutive threads.
     pub along: Along,
-    /// Whether that direction is contiguous in global memory (the stride is 1), so that a
-    /// four-wide access is possible.
+    /// Whether that direction is contiguous in global memory (the stride is 1), so that wide
+    /// accesses are possible.
     pub contiguous: bool,
     /// Elements from one row of the stage to the next: the tile and a pad.
     pub row_elems: u32,

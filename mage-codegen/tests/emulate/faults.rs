@@ -3,9 +3,11 @@
 mod planted;
 
 use mage_codegen::emulate::{Arguments, Failure, Input, Trap, run};
-use mage_codegen::kernel::{HostExpr, Module, Param, ParamValue, SharedId, Space, Stmt, VarId};
+use mage_codegen::kernel::{
+    HostExpr, Module, Param, ParamValue, RegId, SharedId, Space, Stmt, VarId,
+};
 
-use crate::build::{copy_async, global, load, load_four, n, run_aligned, store_when};
+use crate::build::{at, copy_async, global, load, load_four, n, run_aligned, store_when};
 use crate::kernels::{Tiles, copy, matmul, transpose};
 use planted::{probe, r, thread};
 
@@ -63,6 +65,21 @@ fn a_copy_that_is_waited_for_behind_a_barrier_is_right() {
         load(r(0), cells, thread().xor(n(1))),
     ];
     assert_eq!(trap_of(&probe(planted), 16), Err("no trap".to_string()));
+}
+
+/// Four products together are 1.27 times half a unit of 1, which would be rounded to a whole one.
+#[test]
+fn the_tensor_cores_cut_off() {
+    let fill = |array, value| Stmt::Fill { reg: RegId(array), value };
+    let factor = || at(RegId(1), n(0));
+    let mut module = probe(vec![
+        fill(0, 1.0),
+        fill(1, 1.125 / 8192.0),
+        Stmt::Mma { acc: r(0), row: factor(), col: factor() },
+    ]);
+    module.kernels[0].registers[1].elems = 4;
+    let run = run_aligned(&module, &[64], &[vec![1.0; 64]], 64).unwrap();
+    assert!(run.output.iter().all(|sum| *sum == 1.0), "{:?}", run.output);
 }
 
 #[test]

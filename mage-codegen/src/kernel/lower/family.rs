@@ -64,9 +64,13 @@ pub fn parts(
 fn named(schedule: &Schedule, family: &Family, names: &Names) -> Vec<HostStep> {
     let costs = Costs { schedule, names };
     let long = family.long.as_deref();
+    let whole = costs.whole(family, VariantKind::Wide);
     let values = [
-        ("whole_cost", Some(costs.whole(family, VariantKind::Wide))),
-        ("narrow_cost", Some(costs.whole(family, VariantKind::Narrow))),
+        ("whole_cost", Some(whole.clone())),
+        (
+            "narrow_cost",
+            Some(costs.whole(family, VariantKind::Narrow)).filter(|cost| *cost != whole),
+        ),
         ("fewest_blocks", long.map(|long| costs.fewest(long))),
         ("parts_cost", long.map(|long| costs.in_parts(long))),
     ];

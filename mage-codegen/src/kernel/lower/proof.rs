@@ -102,7 +102,7 @@ fn tiled_sentences(program: &Program, launch: &Launch, family: &Family) -> Vec<S
     if family.long.is_some() {
         sentences.push(in_parts("steps"));
     }
-    if family.tiles().any(|tiled| tiled.round_steps.is_some()) {
+    if family.tiles().any(|tiled| tiled.summing.round_steps().is_some()) {
         sentences.push(
             "A sum in rounds adds up the products of each round by themselves, and the rounds in \
              ascending order."
@@ -152,9 +152,9 @@ fn of_stages(family: &Family) -> Vec<String> {
          uses of each.",
     );
     let copied = family.tiles().any(|tiled| tiled.threads.fragments).then_some(
-        "On the way to the tensor cores each thread waits for its copies into a stage before a \
-         barrier, behind which the stage is read, and starts those that overwrite it behind the \
-         next one.",
+        "On the way to the tensor cores a thread's copies into a stage are waited for, and its \
+         stores made, before a barrier, behind which the stage is read; those that overwrite it \
+         come behind the next one.",
     );
     one.into_iter().chain(two).chain(copied).map(str::to_string).collect()
 }

@@ -1,5 +1,5 @@
-//! Moves one factor's tile from global memory through registers into shared memory: which thread
-//! moves which elements, under which predicates, and where they land.
+//! Moves one factor's tile from global memory into shared memory, by copies or through registers:
+//! which thread moves which elements, under which predicates, and where they land.
 
 mod bring;
 mod direction;
@@ -93,8 +93,9 @@ impl Walk {
         let swizzle = side.staging.swizzle.map(|swizzle| (swizzle, chunk));
         // The smallest copy has four bytes.
         let copies = swizzle.is_some() && u64::from(elems) * tiled.dtype.size_bytes() >= 4;
-        let few = swizzle.is_some() && elems == 1 && passes > HELD;
-        let group = if few { GROUP } else { passes };
+        let most = if copies { GROUP } else { HELD };
+        let many = swizzle.is_some() && elems == 1 && passes > most;
+        let group = if many { GROUP } else { passes };
         let staged = (!copies).then(|| builder.registers(&format!("{stem}_staged"), group * elems));
         let mut walk = Walk {
             access: access.clone(),

@@ -1,5 +1,5 @@
-//! Lowers a tiled contraction: two stages in shared memory, the next step's loads in flight while
-//! this step's products are summed in registers, and a predicated epilogue.
+//! Lowers a tiled contraction: stages in shared memory, the next steps on their way while this step's
+//! products are summed in registers, and a predicated epilogue.
 
 mod mma;
 mod steps;
@@ -159,9 +159,9 @@ impl<'p> Lowering<'p> {
 
     fn frame(&self) -> Frame {
         let kind = self.variant.kind;
-        let how = match (self.version.partial, self.tiled.round_steps) {
+        let how = match (self.version.partial, self.tiled.summing.round_steps()) {
             (Some(_), _) => "A part of the steps a block. ",
-            (None, Some(_)) => "Steps in rounds, for long sums. ",
+            (None, Some(_)) => "Steps in rounds. ",
             (None, None) => "",
         };
         let dtype = self.schedule.program.operand_dtype();
@@ -182,7 +182,7 @@ impl<'p> Lowering<'p> {
         let blocks = self.tiled.min_blocks;
         match (self.tiled.threads.fragments, self.variant.kind) {
             (true, VariantKind::Narrow) => (blocks / 2).max(1),
-            (_, _) => blocks,
+            (true, VariantKind::Wide) | (false, _) => blocks,
         }
     }
 
@@ -206,7 +206,7 @@ impl<'p> Lowering<'p> {
         let map = &self.tiled.threads;
         let n_acc = map.thread_elems(0) * map.thread_elems(1);
         let acc = self.builder.registers("acc", n_acc);
-        let sums = match self.tiled.round_steps {
+        let sums = match self.tiled.summing.round_steps() {
             None => acc,
             Some(_) => self.builder.registers("sums", n_acc),
         };

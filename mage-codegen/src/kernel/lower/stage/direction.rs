@@ -49,7 +49,7 @@ pub fn directions(tiled: &Tiled, side: &Side, elems: u32, upper: &str) -> Vec<Di
     // A stage for the tensor cores has rows along the walked direction.
     let [side_stride, row] = match (side.staging.swizzle, side.staging.along) {
         (Some(_), Along::Contracted) => [row, Expr::u32(1)],
-        (_, _) => [Expr::u32(1), row],
+        (None, Along::Contracted) | (_, Along::Side | Along::Batch) => [Expr::u32(1), row],
     };
     let of_side = direction(Some(side.mode), side.tile, side_stride, side.tail);
     let contracted = &tiled.contracted;

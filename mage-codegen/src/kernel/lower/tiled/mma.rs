@@ -11,10 +11,13 @@ use crate::kernel::lower::epilogue::Owned;
 use crate::kernel::lower::part::Part;
 use crate::kernel::lower::stage::{Step, Walk};
 use crate::kernel::{Expr, Place, Pred, RegId, SharedId, Space, Stmt, Ty, Value, Width};
-use crate::schedule::{Along, Side, chunk_elems, product_depth};
+use crate::schedule::{Along, Side, Summing, chunk_elems, product_depth};
 
 /// Rows or columns that one load of four matrices covers.
 const LOAD_SIDE: u32 = 16;
+
+/// Most products that are summed apart: more fragments at once leave no registers for sums.
+const CHAIN: u32 = 2;
 
 /// One factor's part of a product.
 struct Factor {
@@ -51,10 +54,12 @@ impl Lowering<'_> {
         let map = &self.tiled.threads;
         let n_sums = map.thread_elems(0) * map.thread_elems(1);
         let acc = self.builder.registers("acc", n_sums);
-        let sums = match self.tiled.round_steps {
-            None => acc,
-            Some(_) => self.builder.registers("sums", n_sums),
+        let sums = match self.tiled.summing {
+            Summing::Running | Summing::Apart => acc,
+            Summing::Rounds(_) => self.builder.registers("sums", n_sums),
         };
+        let apart = (self.tiled.summing == Summing::Apart)
+            .then(|| self.builder.registers("apart", Fragment::SUMS as u32));
         let factors = [0, 1].map(|direction| self.factor(body, direction, owned));
         body.push(Stmt::Fill { reg: sums, value: 0.0 });
         for factor in &factors {
@@ -80,7 +85,7 @@ impl Lowering<'_> {
         let next = Expr::Var(step).plus(Expr::u32(ahead));
         let next = self.builder.bind(&mut turn, "next", next);
         self.bring(&mut turn, &steps, (&next, "next"), &Expr::Var(free));
-        self.multiply(&mut turn, tiles, (&factors, acc), &Expr::Var(current));
+        self.multiply(&mut turn, tiles, (&factors, acc, apart), &Expr::Var(current));
         self.put(&mut turn, &steps, (&next, "next"), &Expr::Var(free));
         turn.push(Stmt::Assign { var: free, value: Expr::Var(current) });
         let following = Expr::Var(current).plus(stage("STAGE", elems));
@@ -159,7 +164,7 @@ impl Lowering<'_> {
         let upper = stem.to_uppercase();
         let words = if direction == 0 { Fragment::ROW_WORDS } else { 2 * Fragment::COL_WORDS };
         let loads = tiled.threads.warp_elems(direction) / LOAD_SIDE;
-        let n_words = loads * words as u32;
+        let n_words = self.chain() * loads * words as u32;
         let fragment = self.builder.registers_of(&format!("{stem}_frag"), n_words, tiled.dtype);
         let row = Expr::named(&format!("{upper}_ROW"), side.staging.row_elems);
         let cell = cell(tiled.dtype, side, (direction, owned), &row);
@@ -171,32 +176,46 @@ impl Lowering<'_> {
         Factor { fragment, cell, base, stem, row }
     }
 
+    /// Products whose fragments are held at once: those that are summed apart.
+    fn chain(&self) -> u32 {
+        let products = self.tiled.contracted.tile / product_depth(self.tiled.dtype);
+        match self.tiled.summing {
+            Summing::Apart => products.min(CHAIN),
+            Summing::Running | Summing::Rounds(_) => 1,
+        }
+    }
+
     /// Loads the fragments of each depth of a stage and multiplies them.
     fn multiply(
         &mut self,
         body: &mut Vec<Stmt>,
         tiles: SharedId,
-        (factors, acc): (&[Factor; 2], RegId),
+        (factors, acc, apart): (&[Factor; 2], RegId, Option<RegId>),
         stage: &Expr,
     ) {
-        let tiled = self.tiled;
+        let (tiled, chain) = (self.tiled, self.chain());
         let depth = product_depth(tiled.dtype);
         let stem = tiled.contracted.mode.map_or("unit", |mode| self.builder.names.mode(mode));
-        let name = format!("{stem}_in");
-        self.builder.unrolled(body, &name, tiled.contracted.tile / depth, |builder, body, at| {
-            for (direction, factor) in factors.iter().enumerate() {
-                let loads = tiled.threads.warp_elems(direction) / LOAD_SIDE;
-                let name = format!("{}_load", factor.stem);
-                builder.unrolled(body, &name, loads, |builder, body, load| {
-                    let side = tiled.sides()[direction];
-                    let beside = load.clone().times(Expr::u32(LOAD_SIDE));
-                    let along = at.clone().times(Expr::u32(depth));
-                    let to = load.times(Expr::u32(4));
-                    let load = Load { to, beside, along, direction, tiles };
-                    fragment(builder, body, (tiled.dtype, side), (factor, stage), load);
-                });
-            }
-            products(builder, body, tiled.threads.quads, (factors, acc));
+        let (name, inner) = (format!("{stem}_in"), format!("{stem}_link"));
+        let turns = tiled.contracted.tile / depth / chain;
+        self.builder.unrolled(body, &name, turns, |builder, body, at| {
+            builder.unrolled(body, &inner, chain, |builder, body, link| {
+                let along = at.times(Expr::u32(chain)).plus(link.clone());
+                let along = along.times(Expr::u32(depth));
+                for (direction, factor) in factors.iter().enumerate() {
+                    let loads = tiled.threads.warp_elems(direction) / LOAD_SIDE;
+                    let name = format!("{}_load", factor.stem);
+                    builder.unrolled(body, &name, loads, |builder, body, load| {
+                        let side = tiled.sides()[direction];
+                        let beside = load.clone().times(Expr::u32(LOAD_SIDE));
+                        let number = link.clone().times(Expr::u32(loads)).plus(load);
+                        let to = number.times(Expr::u32(4));
+                        let load = Load { to, beside, along: along.clone(), direction, tiles };
+                        fragment(builder, body, (tiled.dtype, side), (factor, stage), load);
+                    });
+                }
+            });
+            products(builder, body, (tiled.threads.quads, chain), (factors, acc, apart));
         });
     }
 }
@@ -308,23 +327,44 @@ fn fragment(
 }
 
 /// Multiplies every row fragment by every column fragment; two rows of two columns are the sums of
-/// one product.
+/// one product. Where sums are apart, those of a chain of products start from zero, and f32
+/// arithmetic adds them to the others.
 fn products(
     builder: &mut Builder<'_>,
     body: &mut Vec<Stmt>,
-    quads: [u32; 2],
-    (factors, acc): (&[Factor; 2], RegId),
+    (quads, chain): ([u32; 2], u32),
+    (factors, acc, apart): (&[Factor; 2], RegId, Option<RegId>),
 ) {
     let [rows, cols] = [quads[0] / 2, quads[1]];
     let [left, right] = factors;
+    let words = |number: Expr, words: usize| number.times(Expr::u32(words as u32));
     builder.unrolled(body, "row", rows, |builder, body, row| {
-        builder.unrolled(body, "col", cols, |_, body, col| {
-            let sums = row.clone().times(Expr::u32(cols)).plus(col.clone());
-            body.push(Stmt::Mma {
-                acc: reg(acc, sums.times(Expr::u32(Fragment::SUMS as u32))),
-                row: reg(left.fragment, row.times(Expr::u32(Fragment::ROW_WORDS as u32))),
-                col: reg(right.fragment, col.times(Expr::u32(Fragment::COL_WORDS as u32))),
+        builder.unrolled(body, "col", cols, |builder, body, col| {
+            let first = words(row.clone().times(Expr::u32(cols)).plus(col.clone()), Fragment::SUMS);
+            let to = match apart {
+                None => reg(acc, first.clone()),
+                Some(apart) => {
+                    body.push(Stmt::Fill { reg: apart, value: 0.0 });
+                    reg(apart, Expr::u32(0))
+                }
+            };
+            builder.unrolled(body, "link", chain, |_, body, link| {
+                let row = link.clone().times(Expr::u32(rows)).plus(row);
+                let col = link.times(Expr::u32(cols)).plus(col);
+                body.push(Stmt::Mma {
+                    acc: to,
+                    row: reg(left.fragment, words(row, Fragment::ROW_WORDS)),
+                    col: reg(right.fragment, words(col, Fragment::COL_WORDS)),
+                });
             });
+            if let Some(apart) = apart {
+                let n_sums = Fragment::SUMS as u32;
+                builder.unrolled(body, "sum", n_sums, |_, body, sum| {
+                    let to = reg(acc, first.plus(sum.clone()));
+                    let value = Value::Add(to.clone(), reg(apart, sum));
+                    body.push(Stmt::Compute { to, value });
+                });
+            }
         });
     });
 }

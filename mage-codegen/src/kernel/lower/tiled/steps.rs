@@ -20,7 +20,7 @@ impl Lowering<'_> {
         [acc, sums]: [RegId; 2],
     ) {
         let (begin, end) = (part.begin.clone(), part.end.clone());
-        let Some(most) = self.tiled.round_steps else {
+        let Some(most) = self.tiled.summing.round_steps() else {
             body.push(Stmt::serial(step, [begin, end], 1, turn));
             return;
         };
