@@ -29,6 +29,9 @@ pub enum Command {
     /// Print the kernel's source for cuda-oxide.
     #[command(override_usage = EMIT_USAGE, after_help = EMIT_EXAMPLES)]
     Emit(EmitArgs),
+    /// Print the contractions that give the gradients of the operands.
+    #[command(after_help = GRAD_EXAMPLES)]
+    Grad(GradArgs),
 }
 
 const CHECK_USAGE: &str = "\
@@ -68,6 +71,13 @@ Examples:
 
 The text depends on nothing but the notation, the options and Mage's version.
 Exit status: 0 when all is well, 1 when the file of --check is stale, 2 when the input is wrong.";
+
+const GRAD_EXAMPLES: &str = "\
+Examples:
+  mage grad \"ikc,jkc->ijc\"
+
+Each is a contraction of the output's gradient with the other operands.
+Exit status: 0 when each operand has one, 1 when one has none, 2 when the input is wrong.";
 
 /// The notation and the options, in words or from a file.
 #[derive(Debug, Args)]
@@ -175,6 +185,14 @@ pub enum Level {
     Kernel,
     /// The Rust source.
     Source,
+}
+
+/// `mage grad`.
+#[derive(Debug, Args)]
+pub struct GradArgs {
+    /// The specification, of which the notation and the ranks matter.
+    #[command(flatten)]
+    pub spec: SpecArgs,
 }
 
 /// `mage emit`.

@@ -1,6 +1,7 @@
 //! The command line of Mage. [`args`] says what can be asked, [`request`] turns the words into a
-//! specification, and `check`, `explain` and `emit` answer. Exit status: 0 when all is well, 1 when
-//! a check fails or a file is stale, 2 when there is nothing to judge because the input is wrong.
+//! specification, and `check`, `explain`, `emit` and `grad` answer. Exit status: 0 when all is well, 1
+//! when a check fails, a file is stale or an operand has no gradient, 2 when there is nothing to
+//! judge because the input is wrong.
 
 mod args;
 mod refusal;
@@ -11,6 +12,7 @@ mod progress;
 mod check;
 mod explain;
 mod emit;
+mod grad;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         Command::Check(asked) => check::answer(asked),
         Command::Explain(asked) => explain::answer(asked),
         Command::Emit(asked) => emit::answer(asked),
+        Command::Grad(asked) => grad::answer(asked),
     };
     match answer.and_then(said) {
         Ok(true) => ExitCode::SUCCESS,

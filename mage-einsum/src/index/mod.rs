@@ -11,7 +11,9 @@ mod verify;
 mod merge;
 mod print;
 mod path;
+mod grad;
 
+pub use grad::{Gradient, gradients};
 pub use lower::lower;
 pub use merge::merge;
 pub use path::{Count, Order, PathReport, PathStep, pairs};
