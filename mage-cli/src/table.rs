@@ -1,4 +1,6 @@
-//! Text for people: aligned columns, and numbers with their units.
+//! Text for people: aligned columns, wrapped lines, and numbers with their units.
+
+use std::fmt::Write;
 
 /// Left-aligned columns, two spaces apart, each line indented by two; no trailing spaces.
 pub fn columns(rows: &[Vec<String>]) -> String {
@@ -78,4 +80,21 @@ pub fn ended(mut text: String) -> String {
 pub fn indented(text: &str) -> String {
     let indent = |line: &str| if line.is_empty() { "\n".into() } else { format!("  {line}\n") };
     text.trim_end().lines().map(indent).collect()
+}
+
+/// `text` in lines of at most 100 columns, each indented.
+pub fn wrapped(text: &str, indent: usize) -> String {
+    const WIDTH: usize = 100;
+    let (mut lines, mut line) = (String::new(), " ".repeat(indent));
+    for word in text.split(' ') {
+        let is_empty = line.len() == indent;
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            let _ = writeln!(lines, "{line}");
+            line = " ".repeat(indent);
+        } else if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    format!("{lines}{line}\n")
 }

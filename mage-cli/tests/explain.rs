@@ -41,6 +41,7 @@ fn json_has_the_same_facts() {
     assert_eq!(wide["global_loads"]["bytes_asked"], 2_u64 * 32 * 256 * 8 * 4);
     assert_eq!(wide["global_loads"]["efficiency"], 1.0);
     assert_eq!(report["counted"][1]["variant"], "narrow");
+    assert_eq!(report["gradients"][1]["notation"], "ijc,ikc->jkc");
 }
 
 #[test]
@@ -136,4 +137,20 @@ fn a_diagnostic() {
         assert!(run.out.contains("\nOne label has one extent"), "{}", run.out);
     }
     assert_eq!(json(&["explain", "--code", "M0001", "--json"], 0)["name"], "BadChar");
+}
+
+#[test]
+fn gradients() {
+    let run = mage(&["grad", "ij,ij,jk,ij->ik"]);
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    assert!(run.out.contains("C            ik,ij,ij,ij->jk  dout, A, B, D"), "{}", run.out);
+    let run = mage(&["grad", "C[i] = sum(j) A[i,j] * B[i] * B[i]"]);
+    assert_eq!((run.status, run.err.as_str()), (1, ""));
+    let why = "gradient of `A`: label `j` is summed in `A` alone";
+    for words in [why, "The gradient of `B` is the sum of its lines."] {
+        assert!(run.out.contains(words), "{}", run.out);
+    }
+    let run = mage(&["explain", "...ik,...kj->...ij", "--ranks", "3,3"]);
+    assert!(run.out.contains("dB[e0,k,j] = sum(i) dout[e0,i,j] * A[e0,i,k]"), "{}", run.out);
+    assert_eq!(mage(&["grad", "ik,kj->iz"]).status, 2);
 }

@@ -1,6 +1,7 @@
 //! An explanation as JSON: everything that the text has, under sorted keys.
 
 use mage_codegen::emulate::{GlobalCounts, SharedCounts};
+use mage_einsum::index::Gradient;
 use serde_json::{Map, Value, json};
 
 use super::cost::Cost;
@@ -35,6 +36,7 @@ pub fn print(report: &Report) -> String {
             "source": report.device.source,
         },
         "extents": report.extents.as_deref().map(pairs),
+        "gradients": report.gradients.iter().map(gradient).collect::<Vec<_>>(),
         "path": report.path,
         "launches": report.launches.iter().map(launch).collect::<Vec<_>>(),
         "mage": env!("CARGO_PKG_VERSION"),
@@ -48,6 +50,16 @@ pub fn print(report: &Report) -> String {
         "workspace": report.workspace.as_ref().map(workspace),
     });
     table::ended(format!("{value:#}"))
+}
+
+fn gradient(gradient: &Gradient) -> Value {
+    let (notation, why_none) = (gradient.notation.as_ref().ok(), gradient.notation.as_ref().err());
+    json!({
+        "notation": notation,
+        "of": gradient.of,
+        "operands": gradient.operands,
+        "why_none": why_none,
+    })
 }
 
 fn cost(cost: &Cost) -> Value {

@@ -6,7 +6,7 @@ use mage_codegen::kernel::{self, Module, Region};
 use mage_codegen::pipeline::Levels;
 use mage_codegen::schedule::{self, Launch, Reason, Strategy, Tiled};
 use mage_einsum::binding::Extents;
-use mage_einsum::index::{self, Extent, Layout, Program};
+use mage_einsum::index::{self, Extent, Gradient, Layout, Program};
 
 use super::cost::{self, Cost};
 use super::mapping::{self, ModeMapping};
@@ -44,6 +44,8 @@ pub struct Report {
     pub launches: Vec<LaunchReport>,
     /// What the emulator counted, or why it counted nothing.
     pub counted: Result<Vec<Counted>, String>,
+    /// The gradients of the factors.
+    pub gradients: Vec<Gradient>,
 }
 
 /// The memory for temporaries.
@@ -110,6 +112,7 @@ pub fn of(request: &Request, levels: &Levels, extents: Option<&Extents>) -> Repo
             None => Err("give the extents of all labels, as in `i=256`".to_string()),
         },
         extents: by_label,
+        gradients: index::gradients(&levels.program),
     }
 }
 

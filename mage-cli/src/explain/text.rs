@@ -6,7 +6,8 @@ mod economy;
 use std::fmt::Write;
 
 use super::report::{LaunchReport, Report, WorkspaceReport};
-use crate::table::{self, indented};
+use crate::grad;
+use crate::table::{self, indented, wrapped};
 
 /// Prints the whole explanation.
 pub fn print(report: &Report) -> String {
@@ -32,6 +33,7 @@ pub fn print(report: &Report) -> String {
         section(&mut text, "The grid", &grid(report, launch));
     }
     section(&mut text, "What one block asks of memory", &counts::print(report));
+    section(&mut text, "Its gradients, each a specification", &grad::told(&report.gradients));
     text
 }
 
@@ -144,21 +146,4 @@ fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first: String = letters.next().map(|c| c.to_uppercase().collect()).unwrap_or_default();
     format!("{first}{}.", letters.as_str())
-}
-
-/// `text` in lines of at most 100 columns, each indented.
-fn wrapped(text: &str, indent: usize) -> String {
-    const WIDTH: usize = 100;
-    let (mut lines, mut line) = (String::new(), " ".repeat(indent));
-    for word in text.split(' ') {
-        let is_empty = line.len() == indent;
-        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            let _ = writeln!(lines, "{line}");
-            line = " ".repeat(indent);
-        } else if !is_empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    format!("{lines}{line}\n")
 }
