@@ -110,6 +110,8 @@ fn mistakes_of_the_index_form() {
         ("C[i] A[i]", Code::Expected, 5),
         ("C[i] = sum() A[i]", Code::Expected, 11),
         ("C[i] = A[i] B[i]", Code::Expected, 12),
+        ("C[i,_] = A[i,_]", Code::Expected, 4),
+        ("C[i] = _[i]", Code::Expected, 7),
         ("C[i] = A[i]\n", Code::BadChar, 11),
         ("C[i] = A[é]", Code::BadChar, 9),
         ("Y[i] = X[i] + b[i]", Code::StatementUnsupported, 12),

@@ -115,6 +115,11 @@ fn ellipsis(cursor: &Cursor<'_>) -> Diagnostic {
 }
 
 fn label(cursor: &mut Cursor<'_>, what: &str) -> Result<Label, Diagnostic> {
+    if cursor.peek() == Some(Kind::Word("_")) {
+        // It is no name in Rust, and emitted code uses the names that are written.
+        let help = "write a name with a letter, the same wherever it is meant";
+        return Err(cursor.expected(what).help(help));
+    }
     let (name, span) = cursor.word(what)?;
     Ok(Label { name: name.to_owned(), span })
 }
