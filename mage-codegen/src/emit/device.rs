@@ -113,7 +113,8 @@ fn rounds_up(module: &Module) -> bool {
     })
 }
 
-/// Whether a label such as `I` gives names that Rust would rather see in lower case.
+/// Whether a label such as `I` or `a__b` gives names that Rust would rather see in lower case and
+/// with single underscores.
 pub fn unusual_case(module: &Module) -> bool {
     let labels = module.labels.iter().map(|label| &label.ident);
     let buffers = module.buffers.iter().map(|buffer| &buffer.ident);
@@ -122,7 +123,7 @@ pub fn unusual_case(module: &Module) -> bool {
     let arrays =
         module.kernels.iter().flat_map(|kernel| &kernel.registers).map(|array| &array.name);
     let mut names = labels.chain(buffers).chain(kernels).chain(vars).chain(arrays);
-    names.any(|name| name.chars().any(char::is_uppercase))
+    names.any(|name| name.chars().any(char::is_uppercase) || name.trim_matches('_').contains("__"))
 }
 
 fn kernel(module: &Module, kernel: &Kernel, common: &[Constant]) -> TokenStream {

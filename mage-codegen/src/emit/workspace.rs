@@ -4,6 +4,7 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
+use super::device::unusual_case;
 use super::extents;
 use super::mention::in_expr;
 use super::value::{Names, checked, constant, value, whole};
@@ -41,12 +42,14 @@ fn function(module: &Module, name: &Ident, words: &str, elems: &HostExpr) -> Tok
     let given = extents::are_given(module);
     let extents = names.argument();
     let argument = given.then(|| quote!(#extents: &Extents));
+    let allow = unusual_case(module).then(|| quote!(#[allow(non_snake_case)]));
     let unpacked = given.then(|| extents::unpacked(&names, &elems.labels()));
     let elems = checked(&names, elems);
     let none = "`None` where they are more than a `usize` can say.";
     let docs = wrap(&format!("{words} {none}"), "").into_iter().map(|line| format!(" {line}"));
     quote! {
         #(#[doc = #docs])*
+        #allow
         pub fn #name(#argument) -> Option<usize> {
             #unpacked
             #named
