@@ -5,6 +5,7 @@
 
 use common::Agreement;
 use mage_codegen::emulate;
+use mage_codegen::kernel::Module;
 use mage_codegen::pipeline::{self, Error};
 use mage_einsum::diagnostic::Code;
 use mage_einsum::fill::Fill;
@@ -42,6 +43,14 @@ fn tiles_that_do_not_fit_are_refused() {
     }
 }
 
+/// The arm that the host takes first with aligned buffers.
+fn first_arm(module: &Module, extents: &str) -> String {
+    let given = common::extents(extents);
+    let by_label: Vec<u64> = module.labels.iter().map(|label| given[&label.name]).collect();
+    let planned = emulate::plan(module, &by_label, &vec![16; module.buffers.len()]);
+    planned.expect(extents)[0].arm.clone()
+}
+
 /// The host takes the tile whose share of the busiest multiprocessor is done first: case by case
 /// what was faster when all of them were timed (evidence, bench.json), and no cliff beside it.
 #[test]
@@ -67,12 +76,7 @@ fn the_host_takes_the_tile_that_is_done_first() {
     ];
     for (spec, extents, wanted) in cases {
         let levels = common::compile(spec);
-        let extents = common::extents(extents);
-        let by_label: Vec<u64> =
-            levels.module.labels.iter().map(|label| extents[&label.name]).collect();
-        let aligned = vec![16; levels.module.buffers.len()];
-        let planned = emulate::plan(&levels.module, &by_label, &aligned).expect(spec);
-        assert_eq!(planned[0].arm, wanted, "{spec} at {extents:?}");
+        assert_eq!(first_arm(&levels.module, extents), wanted, "{spec} at {extents}");
     }
 }
 
@@ -100,12 +104,7 @@ fn known_extents_decide_on_thin_tiles_and_parts() {
     ];
     for (options, extents, wanted) in cases {
         let levels = common::compile(&format!("\"ik,kj->ij\", {options}"));
-        let extents = common::extents(extents);
-        let by_label: Vec<u64> =
-            levels.module.labels.iter().map(|label| extents[&label.name]).collect();
-        let aligned = vec![16; levels.module.buffers.len()];
-        let planned = emulate::plan(&levels.module, &by_label, &aligned).expect(options);
-        assert_eq!(planned[0].arm, wanted, "{options} at {extents:?}");
+        assert_eq!(first_arm(&levels.module, extents), wanted, "{options} at {extents}");
     }
     let levels = common::compile("\"ik,kj->ij\", extents = (i = 512, j = 512, k = 512)");
     // Wide and narrow.

@@ -106,16 +106,10 @@ fn wish(names: &Names<'_>, error: &HostError, factors: &[HostExpr]) -> String {
 
 /// The product of labels that are one mode together: `a` and `b` give `ab_extent`.
 fn merged(names: &Names<'_>, factors: &[HostExpr]) -> String {
-    let labels = factors.iter().map(|factor| match factor {
-        HostExpr::Extent(label) => names.module.labels[*label].ident.as_str(),
-        HostExpr::Const(_)
-        | HostExpr::Product(_)
-        | HostExpr::CeilDiv(..)
-        | HostExpr::Sum(_)
-        | HostExpr::RoundUp(..)
-        | HostExpr::Max(..)
-        | HostExpr::Min(_)
-        | HostExpr::Where(..) => "",
-    });
+    let ident = |factor: &HostExpr| {
+        let HostExpr::Extent(label) = factor else { return None };
+        Some(names.module.labels[*label].ident.as_str())
+    };
+    let labels = factors.iter().filter_map(ident);
     format!("{}_extent", labels.collect::<String>())
 }

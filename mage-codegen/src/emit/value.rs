@@ -184,18 +184,8 @@ pub fn constant(names: &Names<'_>, expr: &HostExpr) -> Option<u64> {
 pub fn value(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
     let whole = whole(names, expr);
     let is_open = names.bound(expr).is_none() && constant(names, expr).is_none();
-    match expr {
-        HostExpr::Sum(_) | HostExpr::Where(..) if is_open => quote!((#whole)),
-        HostExpr::Const(_)
-        | HostExpr::Extent(_)
-        | HostExpr::Product(_)
-        | HostExpr::CeilDiv(..)
-        | HostExpr::Sum(_)
-        | HostExpr::RoundUp(..)
-        | HostExpr::Max(..)
-        | HostExpr::Min(_)
-        | HostExpr::Where(..) => whole,
-    }
+    let falls_apart = matches!(expr, HostExpr::Sum(_) | HostExpr::Where(..));
+    if falls_apart && is_open { quote!((#whole)) } else { whole }
 }
 
 /// The value where it stands alone. A product that nothing checked stops at the largest number

@@ -30,17 +30,7 @@ pub enum HostExpr {
 impl HostExpr {
     /// The number, for a constant.
     pub fn as_const(&self) -> Option<u64> {
-        match self {
-            HostExpr::Const(number) => Some(*number),
-            HostExpr::Extent(_)
-            | HostExpr::Product(_)
-            | HostExpr::CeilDiv(..)
-            | HostExpr::Sum(_)
-            | HostExpr::RoundUp(..)
-            | HostExpr::Max(..)
-            | HostExpr::Min(_)
-            | HostExpr::Where(..) => None,
-        }
+        if let HostExpr::Const(number) = self { Some(*number) } else { None }
     }
 
     /// Positions of the labels whose extents it depends on, in order of first appearance.

@@ -7,17 +7,20 @@ use crate::device::{Device, Residency, WARP_THREADS};
 use crate::fragment::Fragment;
 
 /// Registers of a thread beside accumulators, fragments and staged elements: pointers, extents
-/// and coordinates. Fitted to the figures of cuda-oxide.md: 126 to 128 registers for a tile of
-/// 128x128x16 and 256 threads, 96 for 64x64x16 and 128 threads.
+/// and coordinates. Fitted to ptxas: 128 registers for a tile of 128x128x16 and 256 threads, 96 for
+/// 64x64x16 and 128 threads (evidence/2026-11-30-h200-tensor-cores, ptxas-sm_89.txt: `matmul_128_wide`,
+/// `matmul_64_wide`).
 const ADDRESS_REGISTERS: u32 = 28;
 
 /// More of them where the tile has a side that is no power of two, because then the accesses of a
-/// stage do not divide evenly and each has a position of its own. Measured for a tile of 48x20x6:
-/// 48 bytes spilled at 80 registers, 132 bytes at 96 where accesses are one-wide.
+/// stage do not divide evenly and each has a position of its own. For a tile of 48x20x6, 96
+/// registers left 132 bytes spilled where accesses are one-wide (evidence/2026-11-30-h200,
+/// ptxas-sm_89.txt: `matmul_odd_tile_narrow`).
 const RAGGED_REGISTERS: u32 = 48;
 
-/// The same where the tensor cores multiply. Measured: 124 to 126 registers for tiles of 128x128 and
-/// 256 threads, whose 88 values are sums and fragments.
+/// The same where the tensor cores multiply. It gives 106 for a tile of 64x64 and 128 threads, which
+/// takes 110 (evidence/2026-11-30-h200-tensor-cores, ptxas-sm_89.txt: `matmul_f16_wide`); one of
+/// 128x128 takes all that a thread can have.
 const FRAGMENT_ADDRESS_REGISTERS: u32 = 38;
 
 /// A block's share of a multiprocessor.

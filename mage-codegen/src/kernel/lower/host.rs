@@ -167,20 +167,13 @@ pub fn grid_limit(
 /// A launch limit on a value; nothing to check where the value is a number or one extent, which
 /// stay below every limit by themselves.
 pub fn require_limit(what: &str, need: HostExpr, limit: u64) -> Option<HostStep> {
-    match need {
-        HostExpr::Const(number) if number <= limit => None,
-        HostExpr::Extent(_) if limit >= WIDE_COORDINATES => None,
-        HostExpr::Const(_)
-        | HostExpr::Extent(_)
-        | HostExpr::Product(_)
-        | HostExpr::CeilDiv(..)
-        | HostExpr::Sum(_)
-        | HostExpr::RoundUp(..)
-        | HostExpr::Max(..)
-        | HostExpr::Min(_)
-        | HostExpr::Where(..) => Some(HostStep::Require {
-            that: HostPred::AtMost(need.clone(), limit),
-            error: HostError::LaunchLimit { what: what.to_string(), need, limit },
-        }),
+    let is_small = need.as_const().is_some_and(|number| number <= limit);
+    let is_extent = matches!(need, HostExpr::Extent(_));
+    if is_small || is_extent && limit >= WIDE_COORDINATES {
+        return None;
     }
+    Some(HostStep::Require {
+        that: HostPred::AtMost(need.clone(), limit),
+        error: HostError::LaunchLimit { what: what.to_string(), need, limit },
+    })
 }
