@@ -28,6 +28,7 @@ mod token;
 pub mod spec;
 pub mod options;
 pub mod dtype;
+pub mod function;
 pub mod precision;
 pub mod notation;
 pub mod index;
