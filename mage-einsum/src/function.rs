@@ -105,6 +105,45 @@ impl Function {
     }
 }
 
+impl Function {
+    /// How far from the value a kernel's result may lie, relative to the value, in units of half
+    /// the distance from 1 to the next number of its type: `2^-24` for f32, `2^-53` for f64. It
+    /// holds with every error that the PTX ISA allows an approximate instruction (`ex2.approx` 2
+    /// ulp, `rcp.approx` 1 ulp, `rsqrt.approx` `2^-22.9`).
+    pub fn relative_roundoffs(self) -> f64 {
+        match self {
+            Function::Negate | Function::Abs | Function::Relu => 0.0,
+            Function::Sqrt => 1.0,
+            Function::Ln => 2.0,
+            Function::Erf => 3.0,
+            Function::Rsqrt => 4.0,
+            Function::Exp => 6.0,
+            Function::Tanh => 7.0,
+            Function::Sigmoid | Function::Silu | Function::GeluTanh => 8.0,
+            Function::GeluErf => 10.0,
+        }
+    }
+
+    /// How much farther than that it may lie, whatever the value: results below the normal numbers
+    /// of f32 lose bits or become 0, and so does what is a product with one. The tanh form of GELU
+    /// loses bits of its exponent where it is far below zero.
+    pub fn absolute_error(self) -> f64 {
+        let subnormal = f64::from(f32::MIN_POSITIVE);
+        match self {
+            Function::Negate
+            | Function::Abs
+            | Function::Relu
+            | Function::Sqrt
+            | Function::Rsqrt
+            | Function::Ln => 0.0,
+            Function::Exp | Function::Tanh | Function::Erf | Function::Sigmoid => subnormal,
+            // The other factor is below 128 where one is subnormal.
+            Function::Silu | Function::GeluErf => 128.0 * subnormal,
+            Function::GeluTanh => 1e-11,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Function;

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 
 use super::scope::Scope;
 use super::wrap::wrap;
-use super::{expr, half, oxide, quad, stmt};
+use super::{expr, half, math, oxide, quad, stmt};
 use crate::device::BANKS;
 use crate::kernel::walk::{self, Constant, Direction};
 use crate::kernel::{BinOp, Expr, Kernel, Module, Stmt, Value, Width};
@@ -29,6 +29,7 @@ pub fn device_module(module: &Module) -> TokenStream {
     let rounds_to_tf32 =
         moves(module, |stmt| matches!(stmt, Stmt::Compute { value: Value::Tf32(_), .. }));
     let tf32 = rounds_to_tf32.then(oxide::tf32_definition);
+    let math = math::definitions(module);
     let kernels = module.kernels.iter().map(|one| kernel(module, one, &common));
     quote! {
         /// The kernels. `device::load` loads them into a context; [`launch`] starts them.
@@ -42,6 +43,7 @@ pub fn device_module(module: &Module) -> TokenStream {
             #several
             #chunk
             #tf32
+            #math
             #(#kernels)*
         }
     }
@@ -221,6 +223,7 @@ fn names(module: &Module) -> oxide::DeviceNames {
         }),
         mma: moves(module, |stmt| matches!(stmt, Stmt::Mma { .. })),
         ptx: moves(module, asks_for_ptx)
+            || math::asks_for_ptx(module)
             || oxide::asks_for_ptx(|direction, dtype| {
                 WIDTHS.into_iter().any(|width| is_moved(module, direction, width, dtype))
             }),

@@ -1,5 +1,6 @@
 //! Index expressions and predicates as Rust, with the parentheses that Rust needs and no more.
 
+use mage_einsum::dtype::Dtype;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -61,6 +62,15 @@ pub fn offset(scope: &Scope<'_>, offset: &Expr) -> TokenStream {
         (Ty::U64 | Ty::I64, _) | (Ty::U32, Expr::Const { name: None, .. }) => expr(scope, offset),
         (Ty::U32, _) => cast(printed(scope, offset), &ty(Ty::U64)).tokens,
     }
+}
+
+/// The value of an index expression as a number of `dtype`.
+pub fn number(scope: &Scope<'_>, value: &Expr, dtype: Dtype) -> TokenStream {
+    let ty = match dtype {
+        Dtype::F64 => format_ident!("f64"),
+        Dtype::F16 | Dtype::BF16 | Dtype::F32 => format_ident!("f32"),
+    };
+    cast(printed(scope, value), &ty).tokens
 }
 
 /// One register: an element of a local array.

@@ -8,6 +8,8 @@ mod wrap;
 mod device;
 mod scope;
 mod stmt;
+mod compute;
+mod math;
 mod tensor;
 mod access;
 mod expr;

@@ -167,6 +167,24 @@ pub fn tf32_definition() -> TokenStream {
     }
 }
 
+/// What an instruction of PTX makes of operands of one type, as the body of a function.
+pub fn instruction(dtype: Dtype, name: &str, operands: &[Ident]) -> TokenStream {
+    let places: String = (1..=operands.len()).map(|at| format!(", %{at}")).collect();
+    let text = format!("{name} %0{places};");
+    let (to, from) = match dtype {
+        Dtype::F64 => ("=d", "d"),
+        Dtype::F16 | Dtype::BF16 | Dtype::F32 => ("=f", "f"),
+    };
+    let ty = element_type(dtype);
+    quote! {
+        let value: #ty;
+        unsafe {
+            ptx_asm!(#text, out(#to) value, #(in(#from) #operands,)* options(register_only))
+        }
+        value
+    }
+}
+
 /// A plain number.
 pub fn literal(value: u32) -> Literal {
     Literal::u32_unsuffixed(value)

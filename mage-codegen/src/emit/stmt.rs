@@ -1,13 +1,12 @@
 //! Statements of kernels as Rust.
 
-use mage_einsum::dtype::Dtype;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::scope::Scope;
-use super::{access, expr, oxide, tensor};
+use super::{access, compute, expr, oxide, tensor};
 use crate::kernel::walk;
-use crate::kernel::{BinOp, Expr, Reg, RegId, Stmt, Ty, Value, VarId};
+use crate::kernel::{BinOp, Expr, RegId, Stmt, Ty, VarId};
 
 /// A statement list, without braces.
 pub fn block(scope: &Scope<'_>, body: &[Stmt]) -> TokenStream {
@@ -79,7 +78,7 @@ fn statement(scope: &Scope<'_>, body: &[Stmt], at: usize, stmt: &Stmt) -> TokenS
             tensor::load_matrices(scope, to, from, *transposed)
         }
         Stmt::Mma { acc, row, col } => tensor::mma(scope, acc, [row, col]),
-        Stmt::Compute { to, value } => compute(scope, to, value),
+        Stmt::Compute { to, value } => compute::compute(scope, to, value),
     }
 }
 
@@ -146,64 +145,11 @@ fn compound(op: BinOp) -> Option<TokenStream> {
 
 fn filled(scope: &Scope<'_>, array: RegId, value: f32) -> TokenStream {
     let array = &scope.kernel.registers[array.0];
-    let value = if array.word_elems() == 1 { number(value, array.dtype) } else { quote!(0_u32) };
+    let value = if array.word_elems() == 1 {
+        compute::typed_number(value, array.dtype)
+    } else {
+        quote!(0_u32)
+    };
     let elems = Literal::u32_unsuffixed(array.elems);
     quote!([#value; #elems])
-}
-
-/// A number with a point and a type: nothing else of an array of numbers says what it holds.
-fn number(value: f32, dtype: Dtype) -> TokenStream {
-    let ty = oxide::element_type(dtype);
-    if value.is_nan() {
-        return quote!(#ty::NAN);
-    }
-    let sign = value.is_sign_negative().then(|| quote!(-));
-    if value.is_infinite() {
-        return quote!(#sign #ty::INFINITY);
-    }
-    let magnitude = value.abs();
-    let literal = format!("{magnitude:?}{dtype}").parse::<Literal>();
-    let literal = literal.unwrap_or_else(|_| Literal::f32_suffixed(magnitude));
-    quote!(#sign #literal)
-}
-
-fn compute(scope: &Scope<'_>, to: &Reg, value: &Value) -> TokenStream {
-    let target = expr::register(scope, to);
-    let show = |reg: &Reg| expr::register(scope, reg);
-    match value {
-        Value::Copy(from) => {
-            let from = show(from);
-            quote!(#target = #from;)
-        }
-        Value::Tf32(from) => {
-            let from = show(from);
-            quote!(#target = Tf32::round(#from);)
-        }
-        Value::Add(left, right) if left == to => {
-            let right = show(right);
-            quote!(#target += #right;)
-        }
-        Value::Mul(left, right) if left == to => {
-            let right = show(right);
-            quote!(#target *= #right;)
-        }
-        Value::Add(left, right) => {
-            let (left, right) = (show(left), show(right));
-            quote!(#target = #left + #right;)
-        }
-        Value::Mul(left, right) => {
-            let (left, right) = (show(left), show(right));
-            quote!(#target = #left * #right;)
-        }
-        // Not `f32::mul_add`: every method of f32 that cuda-oxide does not inline asks for
-        // libdevice, and then no PTX is written. It contracts a product and a sum by default.
-        Value::Fma(first, second, third) if third == to => {
-            let (first, second) = (show(first), show(second));
-            quote!(#target += #first * #second;)
-        }
-        Value::Fma(first, second, third) => {
-            let (first, second, third) = (show(first), show(second), show(third));
-            quote!(#target = #first * #second + #third;)
-        }
-    }
 }

@@ -119,6 +119,18 @@ impl<'p, 'a, 'g> Block<'p, 'a, 'g> {
                 self.load_matrices(to, (from, *transposed), mask)
             }
             Op::Mma { acc, row, col } => self.mma(acc, (row, col), mask),
+            Op::Number { to, value } => {
+                let to = self.at(to)?;
+                self.registers.set_number(to, *value, mask);
+                Ok(())
+            }
+            Op::NumberOf { to, value } => {
+                let to = self.at(to)?;
+                let value = self.slots.eval(value, mask)?;
+                self.registers.set_index(to, self.slots.view(&value), mask);
+                self.slots.release(value);
+                Ok(())
+            }
             Op::Compute { to, operation, sources: [first, second, third] } => {
                 let sources = [self.at(first)?, self.at(second)?, self.at(third)?];
                 if let Some(counts) = &mut self.counts {

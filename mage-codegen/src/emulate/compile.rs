@@ -170,10 +170,22 @@ impl Compiler<'_> {
 
     fn compute(&self, to: &Reg, value: &Value) -> Result<Op, String> {
         let (operation, [first, second, third]) = match value {
+            Value::Number(value) => {
+                return Ok(Op::Number { to: self.register(to)?, value: *value });
+            }
+            Value::Index(value) => {
+                let value = self.index(value)?;
+                return Ok(Op::NumberOf { to: self.register(to)?, value });
+            }
             Value::Copy(only) => (Operation::Copy, [only, only, only]),
             Value::Tf32(only) => (Operation::Tf32, [only, only, only]),
+            Value::Call(function, only) => (Operation::Call(*function), [only, only, only]),
             Value::Add(first, second) => (Operation::Add, [first, second, first]),
+            Value::Sub(first, second) => (Operation::Sub, [first, second, first]),
             Value::Mul(first, second) => (Operation::Mul, [first, second, first]),
+            Value::Div(first, second) => (Operation::Div, [first, second, first]),
+            Value::Max(first, second) => (Operation::Max, [first, second, first]),
+            Value::Min(first, second) => (Operation::Min, [first, second, first]),
             Value::Fma(first, second, third) => (Operation::Fma, [first, second, third]),
         };
         let sources = [self.register(first)?, self.register(second)?, self.register(third)?];

@@ -34,8 +34,8 @@ pub struct Counts {
     pub fmas: u64,
     /// Products of fragments by the tensor cores, one a warp.
     pub mmas: u64,
-    /// Floating-point operations, one a thread: two for a fused multiply-add, one for a sum or a
-    /// product.
+    /// Floating-point operations, one a thread: two for a fused multiply-add, one for any other
+    /// and for a function, whatever it takes.
     pub flops: u64,
     /// Shuffles, one a warp.
     pub shuffles: u64,
@@ -154,7 +154,13 @@ impl Counts {
         let n_lanes = n_lanes as u64;
         match operation {
             Operation::Copy | Operation::Tf32 => {}
-            Operation::Add | Operation::Mul => self.flops += n_lanes,
+            Operation::Add
+            | Operation::Sub
+            | Operation::Mul
+            | Operation::Div
+            | Operation::Max
+            | Operation::Min
+            | Operation::Call(_) => self.flops += n_lanes,
             Operation::Fma => {
                 self.fmas += n_lanes;
                 self.flops += 2 * n_lanes;

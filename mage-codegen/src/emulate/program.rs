@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use mage_einsum::dtype::Dtype;
+use mage_einsum::function::Function;
 
 use crate::kernel::{BinOp, Ty, Width};
 
@@ -63,7 +64,11 @@ pub(super) enum Op {
     LoadMatrices { to: Register, from: Access, transposed: bool },
     /// `Stmt::Mma`.
     Mma { acc: Register, row: Register, col: Register },
-    /// `Stmt::Compute`; unused sources repeat the first.
+    /// `Stmt::Compute` of a number.
+    Number { to: Register, value: f64 },
+    /// `Stmt::Compute` of an index expression.
+    NumberOf { to: Register, value: Index },
+    /// `Stmt::Compute` of anything else; unused sources repeat the first.
     Compute { to: Register, operation: Operation, sources: [Register; 3] },
     /// A statement that breaks a rule whatever the values are: a trap where it is reached.
     Wrong(String),
@@ -107,8 +112,18 @@ pub(super) enum Operation {
     Copy,
     /// First plus second.
     Add,
+    /// First less second.
+    Sub,
     /// First times second.
     Mul,
+    /// First over second.
+    Div,
+    /// The larger of both, or NaN.
+    Max,
+    /// The smaller of both, or NaN.
+    Min,
+    /// The function of the first.
+    Call(Function),
     /// First times second plus third, rounded once.
     Fma,
     /// The first, rounded to TF32.

@@ -4,6 +4,7 @@
 use mage_einsum::dtype::Dtype;
 
 use super::failure::Fault;
+use super::index::View;
 use super::mask::Mask;
 use super::program::Operation;
 use crate::fragment::{Fragment, Held};
@@ -43,6 +44,27 @@ impl Registers {
         mask.each(|lane| row[lane] = value);
     }
 
+    /// The running threads' registers become `value`, rounded to the register's type.
+    pub fn set_number(&mut self, register: usize, value: f64, mask: &Mask) {
+        let round = rounding(self.dtypes[register]);
+        self.fill(register, round(value), mask);
+    }
+
+    /// The running threads' registers become the numbers of an index, rounded to the register's
+    /// type at once: by way of f64 they might be rounded twice.
+    pub fn set_index(&mut self, register: usize, value: View<'_>, mask: &Mask) {
+        self.is_set[register] = true;
+        let dtype = self.dtypes[register];
+        let row = &mut self.rows[register];
+        mask.each(|lane| {
+            let value = value.at(lane);
+            row[lane] = match dtype {
+                Dtype::F64 => value as f64,
+                Dtype::F16 | Dtype::BF16 | Dtype::F32 => f64::from(value as f32),
+            };
+        });
+    }
+
     /// Lends the row of a register to be written; `put` gives it back.
     pub fn take(&mut self, register: usize) -> Vec<f64> {
         std::mem::take(&mut self.rows[register])
@@ -72,6 +94,7 @@ impl Registers {
         sources: [usize; 3],
         mask: &Mask,
     ) -> Result<(), Box<Fault>> {
+        let round = rounding(self.dtypes[to]);
         match (operation, self.dtypes[to]) {
             (Operation::Tf32, _) => self.combine(to, sources, mask, |a, _, _| tf32(a)),
             (Operation::Copy, _) => self.combine(to, sources, mask, |a, _, _| a),
@@ -81,6 +104,13 @@ impl Registers {
             (Operation::Add, _) => self.combine(to, sources, mask, |a, b, _| single(a + b)),
             (Operation::Mul, _) => self.combine(to, sources, mask, |a, b, _| single(a * b)),
             (Operation::Fma, _) => self.combine(to, sources, mask, |a, b, c| single(a * b + c)),
+            (Operation::Sub, _) => self.combine(to, sources, mask, |a, b, _| round(a - b)),
+            (Operation::Div, _) => self.combine(to, sources, mask, |a, b, _| round(a / b)),
+            (Operation::Max, _) => self.combine(to, sources, mask, |a, b, _| maximum(a, b)),
+            (Operation::Min, _) => self.combine(to, sources, mask, |a, b, _| -maximum(-a, -b)),
+            (Operation::Call(function), _) => {
+                self.combine(to, sources, mask, |a, _, _| round(function.of(a)))
+            }
         }
     }
 
@@ -178,8 +208,21 @@ impl Registers {
     }
 }
 
-/// A result of f64 arithmetic on singles, rounded to single. Sums and products come out as if they
-/// had been rounded once (Figueroa, When is Double Rounding Innocuous?, 1995). `a * b + c` does too,
+/// How a register of a type rounds.
+fn rounding(dtype: Dtype) -> fn(f64) -> f64 {
+    match dtype {
+        Dtype::F64 => |value| value,
+        Dtype::F16 | Dtype::BF16 | Dtype::F32 => single,
+    }
+}
+
+/// The larger of both; NaN where one of them is.
+fn maximum(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// A result of f64 arithmetic on singles, rounded to single. Sums, products and quotients come out as if
+/// they had been rounded once (Figueroa, When is Double Rounding Innocuous?, 1995). `a * b + c` does too,
 /// the product being exact in f64, but where the sum, rounded to 53 bits, falls on the middle
 /// between two singles and the exact sum does not; `f32::mul_add` would be exact but is a library
 /// call on baseline x86-64, and this is the same on every machine.

@@ -63,8 +63,15 @@ fn wide(width: Width) -> &'static str {
 fn operation(value: &Value) -> &'static str {
     match value {
         Value::Copy(_) => "copy",
+        Value::Number(_) => "number",
+        Value::Index(_) => "index",
         Value::Add(..) => "add",
+        Value::Sub(..) => "sub",
         Value::Mul(..) => "mul",
+        Value::Div(..) => "div",
+        Value::Max(..) => "max",
+        Value::Min(..) => "min",
+        Value::Call(function, _) => function.name(),
         Value::Fma(..) => "fma",
         Value::Tf32(_) => "round to tf32",
     }

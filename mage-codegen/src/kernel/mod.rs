@@ -6,6 +6,7 @@ mod module;
 mod host;
 mod expr;
 mod stmt;
+pub mod function;
 pub mod lower;
 mod describe;
 mod wording;

@@ -1,5 +1,7 @@
 //! Statements of kernels.
 
+use mage_einsum::function::Function;
+
 use super::{BufferId, Expr, Pred, RegId, SharedId, VarId};
 
 /// One step of every thread.
@@ -217,14 +219,30 @@ impl Width {
 }
 
 /// What a register can become.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// The same value.
     Copy(Reg),
+    /// A number, rounded to the register's type.
+    Number(f64),
+    /// The value of an index expression without a sign, rounded to the register's type.
+    Index(Expr),
     /// The sum.
     Add(Reg, Reg),
+    /// The first less the second.
+    Sub(Reg, Reg),
     /// The product.
     Mul(Reg, Reg),
+    /// The first over the second.
+    Div(Reg, Reg),
+    /// The larger one; NaN where one of both is (IEEE 754-2019, 9.6, "maximum"). Of two zeros,
+    /// either.
+    Max(Reg, Reg),
+    /// The smaller one; NaN where one of both is (the same, "minimum"). Of two zeros, either.
+    Min(Reg, Reg),
+    /// A function of one number. A kernel's result lies as near to it as
+    /// [`Function::relative_roundoffs`] and [`Function::absolute_error`] say.
+    Call(Function, Reg),
     /// `first * second + third`, rounded once.
     Fma(Reg, Reg, Reg),
     /// The nearest number with the 11 significant bits of TF32, of two the larger one (PTX ISA,

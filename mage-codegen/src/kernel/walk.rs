@@ -164,6 +164,7 @@ pub fn indices(stmt: &Stmt) -> Vec<&Expr> {
             found
         }
         Stmt::LoadMatrices { from, .. } => vec![&from.offset],
+        Stmt::Compute { value: Value::Index(value), to: _ } => vec![value],
         Stmt::Fill { .. }
         | Stmt::Barrier
         | Stmt::ShuffleXor { .. }
@@ -181,8 +182,14 @@ pub fn registers(stmt: &Stmt) -> Vec<&Reg> {
         Stmt::Store { from, .. } => from.iter().collect(),
         Stmt::ShuffleXor { to, from, lane_mask: _ } => vec![to, from],
         Stmt::Compute { to, value } => match value {
-            Value::Copy(from) | Value::Tf32(from) => vec![to, from],
-            Value::Add(left, right) | Value::Mul(left, right) => vec![to, left, right],
+            Value::Number(_) | Value::Index(_) => vec![to],
+            Value::Copy(from) | Value::Tf32(from) | Value::Call(_, from) => vec![to, from],
+            Value::Add(left, right)
+            | Value::Sub(left, right)
+            | Value::Mul(left, right)
+            | Value::Div(left, right)
+            | Value::Max(left, right)
+            | Value::Min(left, right) => vec![to, left, right],
             Value::Fma(first, second, third) => vec![to, first, second, third],
         },
         Stmt::LoadMatrices { to, .. } => vec![to],

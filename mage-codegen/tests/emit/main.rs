@@ -9,6 +9,7 @@ use mage_codegen::emit;
 use mage_codegen::kernel::{
     BinOp, Expr, Module, Place, Pred, Reg, RegId, SharedId, Space, Stmt, Value, VarId, Width, print,
 };
+use mage_einsum::function::Function;
 
 fn source(module: &Module) -> String {
     emit::source(module).unwrap()
@@ -137,6 +138,50 @@ fn a_counter_of_registers_is_no_cast() {
         "}",
     ];
     assert_has(&lines(&["i"], body), &wanted);
+}
+
+#[test]
+fn values_are_operators_where_rust_has_them() {
+    let r = |at| acc(n(at));
+    let given = |value| vec![Stmt::Compute { to: r(0), value }];
+    let cases = [
+        (Value::Sub(r(1), r(2)), "acc[0] = acc[1] - acc[2];"),
+        (Value::Sub(r(0), r(2)), "acc[0] -= acc[2];"),
+        (Value::Div(r(1), r(0)), "acc[0] = acc[1] / acc[0];"),
+        (Value::Div(r(0), r(1)), "acc[0] /= acc[1];"),
+        (Value::Number(1e-5), "acc[0] = 1e-5;"),
+        (Value::Number(-2.0), "acc[0] = -2.0;"),
+        (Value::Number(1e39), "acc[0] = f32::INFINITY;"),
+        (Value::Number(0.1), "acc[0] = 0.1;"),
+        (Value::Index(var(0).times(n(2))), "acc[0] = (a * 2) as f32;"),
+        (Value::Call(Function::Negate, r(1)), "acc[0] = -acc[1];"),
+        (Value::Call(Function::GeluTanh, r(1)), "acc[0] = Math::gelu_tanh(acc[1]);"),
+        (Value::Max(r(1), r(2)), "acc[0] = Math::max(acc[1], acc[2]);"),
+        (Value::Min(r(0), r(2)), "acc[0] = Math::min(acc[0], acc[2]);"),
+    ];
+    for (value, wanted) in cases {
+        assert_has(&lines(&["a"], given(value)), &[wanted]);
+    }
+}
+
+#[test]
+fn only_functions_that_are_called_are_defined() {
+    let call = |function| Value::Call(function, acc(n(0)));
+    let given = |value| lines(&[], vec![Stmt::Compute { to: acc(n(0)), value }]).join("\n");
+    let relu = given(call(Function::Relu));
+    assert!(relu.contains("launch_bounds, ptx_asm}"), "{relu}");
+    assert!(relu.contains("fn relu(x: f32)") && relu.contains("fn max(x: f32, y: f32)"), "{relu}");
+    assert!(!relu.contains("fn exp") && !relu.contains("fn min"), "{relu}");
+    let negated = given(call(Function::Negate));
+    assert!(!negated.contains("Math") && !negated.contains("ptx_asm"), "{negated}");
+    let abs = given(call(Function::Abs));
+    assert!(abs.contains("struct Math;") && !abs.contains("ptx_asm"), "{abs}");
+}
+
+#[test]
+fn a_fill_may_be_infinite() {
+    let body = vec![Stmt::Fill { reg: RegId(0), value: f32::NEG_INFINITY }];
+    assert_has(&lines(&[], body), &["let acc = [-f32::INFINITY; 8];"]);
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! Correct kernels give the right values.
 
-use crate::build::run_aligned;
+use mage_codegen::kernel::{Expr, HostExpr, Module, RegId, Stmt, Value};
+use mage_einsum::dtype::Dtype;
+use mage_einsum::function::Function;
+
+use crate::build::{Builder, at, fill, global, load, module, n, run_aligned, store};
 use crate::kernels::{Tiles, copy, matmul, transpose};
 
 /// Small integers, so that sums are exact in any order.
@@ -48,6 +52,58 @@ fn multiplies_matrices() {
                 let expected: f64 = (0..k).map(|at| a[row * k + at] * b[at * j + col]).sum();
                 assert_eq!(run.output[row * j + col], expected, "{row} {col}");
             }
+        }
+    }
+}
+
+/// One thread that computes a value of two elements.
+fn computes(dtype: Dtype, value: Value) -> Module {
+    let mut b = Builder::new(1);
+    let r = b.registers("r", 3);
+    b.kernel.registers[r.0].dtype = dtype;
+    let of = |position| at(r, n(position));
+    b.kernel.body = vec![
+        fill(r),
+        load(of(0), global(0), Expr::u64(0)),
+        load(of(1), global(0), Expr::u64(1)),
+        Stmt::Compute { to: of(2), value },
+        store(global(1), Expr::u64(0), of(2)),
+    ];
+    let mut module = module(&["i", "j"], &[&[0], &[1]], HostExpr::Const(1), b.kernel);
+    module.buffers.iter_mut().for_each(|buffer| buffer.dtype = dtype);
+    module
+}
+
+#[test]
+fn values_are_rounded_once() {
+    let [a, b] = [0, 1].map(|position| at(RegId(0), n(position)));
+    let (third, tiny) = (f64::from(1.0_f32 / 3.0), f64::from(f32::EPSILON / 4.0));
+    // An f64 rounds it to the middle between two f32, which would then round down.
+    let beyond = (1_u64 << 60) + (1 << 36) + 1;
+    let twice = ((1_u64 << 60) + (1 << 37)) as f64;
+    let rows = [
+        (Value::Sub(a.clone(), b.clone()), [1.0, tiny], 1.0, 1.0 - tiny),
+        (Value::Div(a.clone(), b.clone()), [1.0, 3.0], third, 1.0 / 3.0),
+        (Value::Max(a.clone(), b.clone()), [1.0, -3.0], 1.0, 1.0),
+        (Value::Min(a.clone(), b.clone()), [1.0, -3.0], -3.0, -3.0),
+        (Value::Number(0.1), [0.0; 2], f64::from(0.1_f32), 0.1),
+        (Value::Number(1e39), [0.0; 2], f64::INFINITY, 1e39),
+        (Value::Index(Expr::u64(beyond)), [0.0; 2], twice, beyond as f64),
+        (Value::Index(Expr::Thread), [0.0; 2], 0.0, 0.0),
+        (Value::Call(Function::Rsqrt, a.clone()), [9.0, 0.0], third, 1.0 / 3.0),
+        (Value::Call(Function::Negate, a.clone()), [9.0, 0.0], -9.0, -9.0),
+    ];
+    let computed = |dtype, value, [first, second]: [f64; 2]| {
+        let run = run_aligned(&computes(dtype, value), &[2, 1], &[vec![first, second]], 1);
+        run.unwrap().output[0]
+    };
+    for (value, given, single, double) in rows {
+        assert_eq!(computed(Dtype::F32, value.clone(), given), single, "{value:?}");
+        assert_eq!(computed(Dtype::F64, value.clone(), given), double, "{value:?}");
+    }
+    for value in [Value::Max(a.clone(), b.clone()), Value::Min(a, b)] {
+        for given in [[f64::NAN, 1.0], [1.0, f64::NAN]] {
+            assert!(computed(Dtype::F32, value.clone(), given).is_nan(), "{value:?}");
         }
     }
 }

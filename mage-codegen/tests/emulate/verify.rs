@@ -2,8 +2,10 @@
 
 use mage_codegen::kernel::{
     Arm, BinOp, Expr, HostExpr, HostPred, HostStep, Module, ParamValue, Place, RegId, SharedId,
-    Space, Stmt, Ty, VarId, Width, verify,
+    Space, Stmt, Ty, Value, VarId, Width, verify,
 };
+use mage_einsum::dtype::Dtype;
+use mage_einsum::function::Function;
 
 use crate::build::{
     Builder, at, bind, copy_async, fill, global, load, load_four, module, n, serial, store,
@@ -144,6 +146,24 @@ fn refuses_statements() {
     }
     let indexed = unrolled(X, 4, vec![load(at(FOUR, v(X)), CELLS, n(0))]);
     assert_eq!(verify(&probe(vec![fill(FOUR), indexed])), Ok(()));
+}
+
+#[test]
+fn refuses_values_of_other_types() {
+    let compute = |value| vec![fill(FOUR), Stmt::Compute { to: r(0), value }];
+    assert_eq!(verify(&probe(compute(Value::Call(Function::Erf, r(1))))), Ok(()));
+    assert_eq!(verify(&probe(compute(Value::Index(Expr::Thread.widen())))), Ok(()));
+    let signed = probe(compute(Value::Index(Expr::Thread.signed())));
+    assert!(verify(&signed).unwrap_err().contains("a number has a sign"));
+    let undefined = probe(compute(Value::Index(v(X))));
+    assert!(verify(&undefined).unwrap_err().contains("`x`"));
+    let mut double = probe(compute(Value::Call(Function::Erf, r(1))));
+    double.kernels[0].registers[0].dtype = Dtype::F64;
+    let why = verify(&double).unwrap_err();
+    assert!(why.contains("`erf` has no kernel for f64"), "{why}");
+    let mut half = probe(compute(Value::Number(1.0)));
+    half.kernels[0].registers[0].dtype = Dtype::F16;
+    assert!(verify(&half).unwrap_err().contains("`four` is of f16, not f32 or f64"));
 }
 
 #[test]

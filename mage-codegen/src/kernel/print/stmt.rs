@@ -211,9 +211,16 @@ fn computed(kernel: &Kernel, value: &Value) -> String {
     let show = |one| reg(kernel, one);
     match value {
         Value::Copy(from) => show(from),
+        Value::Number(value) => format!("{value:?}"),
+        Value::Index(value) => format!("number({})", expr(kernel, value)),
         Value::Tf32(from) => format!("tf32({})", show(from)),
         Value::Add(left, right) => format!("{} + {}", show(left), show(right)),
+        Value::Sub(left, right) => format!("{} - {}", show(left), show(right)),
         Value::Mul(left, right) => format!("{} * {}", show(left), show(right)),
+        Value::Div(left, right) => format!("{} / {}", show(left), show(right)),
+        Value::Max(left, right) => format!("max({}, {})", show(left), show(right)),
+        Value::Min(left, right) => format!("min({}, {})", show(left), show(right)),
+        Value::Call(function, from) => format!("{}({})", function.name(), show(from)),
         Value::Fma(first, second, third) => {
             format!("fma({}, {}, {})", show(first), show(second), show(third))
         }

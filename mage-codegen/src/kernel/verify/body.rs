@@ -5,7 +5,7 @@ use mage_einsum::dtype::Dtype;
 use super::super::walk::{self, Direction};
 use super::super::{
     BufferId, BufferUse, Expr, Kernel, Module, Place, Pred, Reg, RegId, Space, Stmt, Ty, Value,
-    VarId, Width, describe,
+    VarId, Width, describe, function,
 };
 use super::buffer_use;
 use super::expr::Scope;
@@ -124,24 +124,33 @@ impl Walk<'_> {
             }
             Stmt::Mma { acc, row, col } => self.mma(acc, row, col),
             Stmt::Compute { to, value } => {
-                self.registers(to, 1)?;
                 self.one_type(stmt)?;
-                match value {
-                    Value::Copy(only) => self.registers(only, 1),
-                    Value::Tf32(only) => {
-                        self.has_dtype(only, &[Dtype::F32])?;
-                        self.registers(only, 1)
-                    }
-                    Value::Add(first, second) | Value::Mul(first, second) => {
-                        self.registers(first, 1)?;
-                        self.registers(second, 1)
-                    }
-                    Value::Fma(first, second, third) => {
-                        self.registers(first, 1)?;
-                        self.registers(second, 1)?;
-                        self.registers(third, 1)
-                    }
+                walk::registers(stmt).into_iter().try_for_each(|reg| self.registers(reg, 1))?;
+                self.value(to, value)
+            }
+        }
+    }
+
+    /// What a value asks beyond registers of one type.
+    fn value(&self, to: &Reg, value: &Value) -> Result<(), String> {
+        match value {
+            Value::Copy(_) | Value::Add(..) | Value::Mul(..) | Value::Fma(..) => Ok(()),
+            Value::Tf32(only) => self.has_dtype(only, &[Dtype::F32]),
+            Value::Number(_)
+            | Value::Sub(..)
+            | Value::Div(..)
+            | Value::Max(..)
+            | Value::Min(..) => self.has_dtype(to, &[Dtype::F32, Dtype::F64]),
+            Value::Index(index) => {
+                self.scope.unsigned("a number", index)?;
+                self.has_dtype(to, &[Dtype::F32, Dtype::F64])
+            }
+            Value::Call(called, _) => {
+                let dtype = self.kernel.registers[to.array.0].dtype;
+                if function::has_kernel(*called, dtype) {
+                    return Ok(());
                 }
+                Err(format!("`{}` has no kernel for {dtype}", called.name()))
             }
         }
     }

@@ -5,6 +5,7 @@
 
 pub mod async_copy;
 mod pause;
+pub mod number;
 pub mod ptx;
 mod shared;
 pub mod standin;

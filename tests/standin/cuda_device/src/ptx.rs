@@ -30,6 +30,39 @@ macro_rules! ptx_asm {
     ) => {
         $crate::async_copy::copy_16($to.cast(), $from.cast(), $read)
     };
+    (
+        "fma.rn.f32 %0, %1, %2, %3;", out("=f") $to:ident, in("f") $a:expr, in("f") $b:expr, in("f") $c:expr,
+        options(register_only)
+    ) => {
+        $to = $crate::number::fma($a, $b, $c)
+    };
+    (
+        "fma.rn.sat.f32 %0, %1, %2, %3;", out("=f") $to:ident, in("f") $a:expr, in("f") $b:expr, in("f") $c:expr,
+        options(register_only)
+    ) => {
+        $to = $crate::number::fma_saturated($a, $b, $c)
+    };
+    ("max.NaN.f32 %0, %1, %2;", out("=f") $to:ident, in("f") $a:expr, in("f") $b:expr, options(register_only)) => {
+        $to = $crate::number::max($a, $b)
+    };
+    ("min.NaN.f32 %0, %1, %2;", out("=f") $to:ident, in("f") $a:expr, in("f") $b:expr, options(register_only)) => {
+        $to = -$crate::number::max(-$a, -$b)
+    };
+    ("sqrt.rn.f32 %0, %1;", out("=f") $to:ident, in("f") $from:expr, options(register_only)) => {
+        $to = $crate::number::sqrt($from)
+    };
+    ("sqrt.rn.f64 %0, %1;", out("=d") $to:ident, in("d") $from:expr, options(register_only)) => {
+        $to = $crate::number::sqrt_f64($from)
+    };
+    ("ex2.approx.ftz.f32 %0, %1;", out("=f") $to:ident, in("f") $from:expr, options(register_only)) => {
+        $to = $crate::number::exp2($from)
+    };
+    ("rcp.approx.ftz.f32 %0, %1;", out("=f") $to:ident, in("f") $from:expr, options(register_only)) => {
+        $to = $crate::number::reciprocal($from)
+    };
+    ("rsqrt.approx.f32 %0, %1;", out("=f") $to:ident, in("f") $from:expr, options(register_only)) => {
+        $to = $crate::number::rsqrt($from)
+    };
     ("cp.async.commit_group;", clobber("memory")) => {
         $crate::async_copy::commit()
     };

@@ -69,3 +69,11 @@ pub struct Emitted {
 }
 
 include!(concat!(env!("OUT_DIR"), "/specs.rs"));
+
+pub mod functions {
+    //! The functions of one number.
+
+    use super::{Device, Emitted, Operand};
+
+    include!(concat!(env!("OUT_DIR"), "/functions.rs"));
+}

@@ -1,13 +1,17 @@
 //! Writes the emitted source of every spec as a module, and one function a spec that hides its
-//! labels and operands behind the signature that all of them share.
+//! labels and operands behind the signature that all of them share. The same for every function
+//! of one number.
+
+mod functions;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use mage_codegen::kernel::{Buffer, BufferUse, Module};
-use mage_codegen::pipeline;
+use mage_codegen::kernel::{self, Buffer, BufferUse, Module};
+use mage_codegen::{emit, pipeline};
 use mage_einsum::dtype::Dtype;
+use mage_einsum::function::Function;
 use mage_einsum::index::{Extent, Layout};
 use mage_einsum::spec;
 
@@ -21,19 +25,51 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The folder has no order of its own.
     paths.sort();
 
-    let (mut modules, mut rows) = (String::new(), String::new());
+    let mut specs = Written::default();
     for path in &paths {
         let name = path.file_stem().ok_or("a file")?.to_string_lossy();
         let levels = pipeline::compile(&spec::parse_file(&fs::read_to_string(path)?)?.spec)?;
-        let source = out.join(format!("{name}.rs"));
-        fs::write(&source, &levels.source)?;
-        writeln!(modules, "#[path = {source:?}]\npub mod {name};")?;
-        writeln!(rows, "    Emitted {{ name: {name:?}, launch: launch_{name} }},")?;
-        modules += &launcher(&name, &levels.module)?;
+        specs.add(&out, &name, &levels.module, &levels.source)?;
     }
-    let table = format!("/// Every spec, by name.\npub const SPECS: &[Emitted] = &[\n{rows}];\n");
-    fs::write(out.join("specs.rs"), modules + &table)?;
+    let mut functions = Written::default();
+    for function in Function::ALL {
+        let module = functions::module(function);
+        kernel::verify(&module)?;
+        functions.add(&out, function.name(), &module, &emit::source(&module)?)?;
+    }
+    fs::write(out.join("specs.rs"), specs.text("SPECS", "Every spec, by name."))?;
+    let about = "Every function, in the order of `Function::ALL`.";
+    fs::write(out.join("functions.rs"), functions.text("FUNCTIONS", about))?;
     Ok(())
+}
+
+/// The modules of a table, and the rows that name their launchers.
+#[derive(Default)]
+struct Written {
+    modules: String,
+    rows: String,
+}
+
+impl Written {
+    fn add(
+        &mut self,
+        out: &Path,
+        name: &str,
+        module: &Module,
+        text: &str,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let source = out.join(format!("{}.rs", module.name));
+        fs::write(&source, text)?;
+        writeln!(self.modules, "#[path = {source:?}]\npub mod {name};")?;
+        writeln!(self.rows, "    Emitted {{ name: {name:?}, launch: launch_{name} }},")?;
+        self.modules += &launcher(name, module)?;
+        Ok(())
+    }
+
+    fn text(self, table: &str, about: &str) -> String {
+        let Written { modules, rows } = self;
+        format!("{modules}/// {about}\npub const {table}: &[Emitted] = &[\n{rows}];\n")
+    }
 }
 
 /// The function that calls one module's `launch`.
