@@ -29,6 +29,7 @@ pub mod spec;
 pub mod options;
 pub mod dtype;
 pub mod function;
+pub mod reducer;
 pub mod precision;
 pub mod notation;
 pub mod index;

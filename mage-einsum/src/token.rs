@@ -3,8 +3,8 @@
 
 use nom::branch::alt;
 use nom::bytes::complete::{take_while, take_while1};
-use nom::character::complete::satisfy;
-use nom::combinator::{map, recognize};
+use nom::character::complete::{char, one_of, satisfy};
+use nom::combinator::{map, opt, recognize};
 use nom::{IResult, Parser};
 
 use crate::diagnostic::{Code, Diagnostic, Source, Span, spelled};
@@ -20,7 +20,7 @@ pub(crate) struct Token<'t> {
 pub(crate) enum Kind<'t> {
     /// A letter or `_`, then letters, digits and `_`.
     Word(&'t str),
-    /// Decimal digits.
+    /// Decimal digits, perhaps with a fraction and an exponent.
     Number(&'t str),
     /// One ASCII punctuation character.
     Mark(char),
@@ -41,6 +41,8 @@ pub(crate) struct Cursor<'t> {
     next: usize,
     end: usize,
     source: Source,
+    /// How deep a parser stands in what it reads, for the parser to count.
+    pub(crate) depth: usize,
 }
 
 impl<'t> Cursor<'t> {
@@ -61,7 +63,7 @@ impl<'t> Cursor<'t> {
             tokens.push(Token { kind, span: Span::new(start, text.len() - after.len()) });
             rest = after.trim_start_matches(is_space);
         }
-        Ok(Cursor { tokens, next: 0, end: text.len(), source })
+        Ok(Cursor { tokens, next: 0, end: text.len(), source, depth: 0 })
     }
 
     pub(crate) fn is_at_end(&self) -> bool {
@@ -141,10 +143,18 @@ fn token(input: &str) -> IResult<&str, Kind<'_>> {
     let word = (satisfy(|c| c.is_ascii_alphabetic() || c == '_'), take_while(is_word));
     alt((
         map(recognize(word), Kind::Word),
-        map(take_while1(|c: char| c.is_ascii_digit()), Kind::Number),
+        map(number, Kind::Number),
         map(satisfy(|c| c.is_ascii_punctuation()), Kind::Mark),
     ))
     .parse(input)
+}
+
+/// `64`, `0.5`, `1e-5`. A point without a digit behind it belongs to what follows, as in `1..2`.
+fn number(input: &str) -> IResult<&str, &str> {
+    let digits = || take_while1(|c: char| c.is_ascii_digit());
+    let fraction = opt((char('.'), digits()));
+    let exponent = opt((one_of("eE"), opt(one_of("+-")), digits()));
+    recognize((digits(), fraction, exponent)).parse(input)
 }
 
 fn bad_char(character: char, start: usize, source: Source) -> Diagnostic {

@@ -114,13 +114,27 @@ fn mistakes_of_the_index_form() {
         ("C[i] = _[i]", Code::Expected, 7),
         ("C[i] = A[i]\n", Code::BadChar, 11),
         ("C[i] = A[é]", Code::BadChar, 9),
-        ("Y[i] = X[i] + b[i]", Code::StatementUnsupported, 12),
-        ("Y[i] = gelu(X[i])", Code::StatementUnsupported, 7),
-        ("Y[i] = 2 * X[i]", Code::StatementUnsupported, 7),
-        ("Y[e] = X[s[e]]", Code::StatementUnsupported, 10),
-        ("Y[i] = -X[i]", Code::StatementUnsupported, 7),
-        ("Y[i] = max(j) X[i,j]", Code::StatementUnsupported, 7),
-        ("Y[i] = X[i] * sum(j) X[i,j]", Code::StatementUnsupported, 14),
+        ("Y[i] = gelu(X[i])", Code::UnknownFunction, 7),
+        ("Y[i] = exp(X[i], b[i])", Code::Expected, 15),
+        ("Y[i] = max(X[i])", Code::Expected, 15),
+        ("Y[i] = X[i]^1.5", Code::StatementUnsupported, 12),
+        ("Y[i] = X[i]^0", Code::StatementUnsupported, 12),
+        ("Y[i] = X[i]^j[i]", Code::Expected, 12),
+        ("Y[i] = 1e999 * X[i]", Code::StatementUnsupported, 7),
+        ("Y[i] = (X[i] + b[i]", Code::Expected, 19),
+        ("Y[i] = X[i] +", Code::Expected, 13),
+        ("Y[i] = sum(j) sum(j) X[i,j]", Code::BadReduction, 18),
+        ("Y[i] = X[i] + sum(i) X[i]", Code::BadReduction, 18),
+        ("Y[i] = X[i,j] * sum(j) X[i,j]", Code::UnboundMode, 11),
+        ("Y[i] = sum(e in p[i]..p[i]) w[e]", Code::Expected, 25),
+        ("Y[i] = sum(e in p[i]..q[i+1]) w[e]", Code::StatementUnsupported, 16),
+        ("Y[i] = sum(e in p[i]..p[i+2]) w[e]", Code::StatementUnsupported, 16),
+        ("Y[i] = sum(e in p[k]..p[k+1]) w[e] * X[i]", Code::UnboundMode, 18),
+        ("Y[i] = X[s[t[i]]]", Code::Expected, 12),
+        ("m[i] = X[i]; m[i] = X[i]", Code::StatementOrder, 13),
+        ("Y[i] = m[i]; m[i] = X[i]", Code::StatementOrder, 7),
+        ("m[i] = X[i]; Y[i,j] = m[i,j]", Code::RankMismatch, 22),
+        ("Y[e] = s[e] * X[s[e]]", Code::IndexOperand, 16),
         ("Y[i] = X[i+1]", Code::StatementUnsupported, 10),
         ("Y[i] = X[2*i]", Code::StatementUnsupported, 9),
         ("Y[i,0] = X[i]", Code::StatementUnsupported, 4),
@@ -129,7 +143,7 @@ fn mistakes_of_the_index_form() {
         ("Y(i) = X(i)", Code::Expected, 1),
         ("ik,kj->ij[]", Code::Expected, 2),
         ("C[i] = Σ(k) A[i,k]", Code::BadChar, 7),
-        ("Y[s[e]] = X[e]", Code::ScatterUnsupported, 3),
+        ("Y[s[e]] = X[e]", Code::ScatterUnsupported, 2),
     ];
     for (notation, code, start) in table {
         assert_eq!(codes(parse(notation))[0], (code, Some(start)), "`{notation}`");
@@ -137,10 +151,70 @@ fn mistakes_of_the_index_form() {
 }
 
 #[test]
-fn several_statements_are_parsed_and_refused() {
-    let text = "m[i] = sum(j) X[i,j]; Y[i] = m[i]";
-    assert_eq!(print(&parse(text).unwrap()), text);
-    assert_eq!(codes(program_with(text, "")), [(Code::StatementUnsupported, Some(22))]);
+fn expressions_keep_their_meaning() {
+    let table = [
+        "Y[i,j] = gelu_tanh(X[i,j] + b[j])",
+        "Y[i] = 2 * X[i] - (X[i] - 1) / (3 + X[i])",
+        "Y[i] = X[i] - (b[i] - X[i])",
+        "Y[i] = X[i] / (b[i] / X[i])",
+        "Y[i] = X[i] * (b[i] * X[i])",
+        "Y[i] = -X[i]^2 * -(X[i] + 1)",
+        "Y[i] = (X[i] + b[i])^3 + X[i]^0.5 + X[i]^-2",
+        "Y[i] = max(X[i], min(b[i], 0.25)) + 1e-5",
+        "Y[i] = mean(j) X[i,j]",
+        "Y[i] = sum(j) (X[i,j] - 1)^2",
+        "Y[i] = (sum(j) X[i,j]) * (max(j) X[i,j] * 2) + 1",
+        "Y[i] = (X[i] * sum(j) A[i,j]) / X[i]",
+        "Y[i] = (-sum(j) A[i,j]) / X[i]",
+        "Y[i,f] = sum(e in p[i]..p[i+1]) w[e] * X[s[e],f]",
+        "Y[e,f] = X[s[e],f] * X[t[e],f]",
+    ];
+    for text in table {
+        let once = parse(text).unwrap();
+        let printed = print(&once);
+        assert_eq!(print(&parse(&printed).unwrap()), printed, "{text}");
+        let meaning = print_statement(&program(text));
+        assert_eq!(print_statement(&program(&printed)), meaning, "{text} is printed as {printed}");
+    }
+    assert_eq!(print(&parse("Y[ i ]=-X[i]^2*1E-5").unwrap()), "Y[i] = -X[i]^2 * 1e-5");
+}
+
+#[test]
+fn reductions_within_expressions_get_temporaries() {
+    let table = [
+        (
+            "Y[i,j] = gelu_tanh(sum(k) X[i,k] * W[k,j] + b[j])",
+            "t0[i,j] = sum(k) X[i,k] * W[k,j]; Y[i,j] = gelu_tanh(t0[i,j] + b[j])",
+        ),
+        (
+            "Y[i,j] = exp(X[i,j] - max(l) X[i,l]) / t0[j]",
+            "t1[i] = max(l) X[i,l]; Y[i,j] = exp(X[i,j] - t1[i]) / t0[j]",
+        ),
+        (
+            "Y[j] = sum(i) (sum(k) A[i,k] * B[j,k])^2",
+            "t0[j,i] = sum(k) A[i,k] * B[j,k]; Y[j] = sum(i) t0[j,i]^2",
+        ),
+        (
+            "Y[i] = 2 * sum(e in p[i]..p[i+1]) w[e]",
+            "t0[i] = sum(e in p[i]..p[i+1]) w[e]; Y[i] = 2 * t0[i]",
+        ),
+        ("Y[i] = X[i]^-0.5 + X[i]^-1", "Y[i] = rsqrt(X[i]) + 1 / X[i]"),
+        ("Y[i] = (A[i] * B[i]) * (C[i] * A[i])", "Y[i] = A[i] * B[i] * C[i] * A[i]"),
+    ];
+    for (notation, expected) in table {
+        let got = statement(notation).replace("t0_", "t1");
+        assert_eq!(got, expected, "{notation}");
+    }
+}
+
+#[test]
+fn a_result_that_nothing_reads_is_a_mistake() {
+    let mistakes = codes(program_with("m[i] = sum(j) X[i,j]; Y[i] = B[i]", ""));
+    assert_eq!(mistakes, [(Code::StatementOrder, Some(0))]);
+    let deep = format!("Y[i] = {}X[i]{}", "(".repeat(70), ")".repeat(70));
+    assert_eq!(first(parse(&deep)).code, Code::StatementUnsupported);
+    let pointers = "Y[i] = sum(e in p[i]..p[i+1]) w[e] + sum(g in p[i]..p[i+1]) v[g]";
+    assert_eq!(first(program_with(pointers, "")).code, Code::IndexOperand);
 }
 
 #[test]

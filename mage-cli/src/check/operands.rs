@@ -49,6 +49,9 @@ pub fn affordable(program: &Program, extents: &Extents) -> Result<(), Diagnostic
         let n_elements =
             dims.iter().fold(1_u128, |product, extent| product.saturating_mul((*extent).into()));
         let bytes = match tensor.kind {
+            TensorKind::Indices { .. } | TensorKind::Pointers { .. } => {
+                n_elements.saturating_mul(INPUT_ELEM_BYTES)
+            }
             TensorKind::Input => {
                 let stored = n_stored(program, &dims).saturating_mul(STORED_ELEM_BYTES);
                 n_elements.saturating_mul(INPUT_ELEM_BYTES).saturating_add(stored)

@@ -54,9 +54,13 @@ pub fn of(got: &[f64], evaluation: &Evaluation) -> Verdict {
     Verdict { by, n_compared: got.len().min(evaluation.values.len()), n_wrong, worst }
 }
 
-/// Whether all products are integers and no sum of them can pass the limit. The largest sum of
+/// Whether nothing is rounded: what is no sum of products says so itself, and of sums of products all
+/// products are integers and no sum of them can pass the limit. The largest sum of
 /// absolute products bounds every partial sum in every order.
 fn is_exact(evaluation: &Evaluation) -> bool {
+    if let Some(errors) = &evaluation.errors {
+        return errors.iter().all(|error| *error == 0.0);
+    }
     let limit = evaluation.precision.exact_limit();
     evaluation.magnitudes.iter().all(|sum| sum.fract() == 0.0 && *sum <= limit)
 }
@@ -134,6 +138,7 @@ mod tests {
         let evaluation = Evaluation {
             values: array(values.to_vec()),
             magnitudes: array(vec![magnitude; 4]),
+            errors: None,
             n_terms,
             dtype: Dtype::F32,
             precision: Precision::Full,

@@ -23,6 +23,11 @@ const PER_OUTPUT_THREADS: u32 = 256;
 /// device, `BadOption` for an unknown device.
 pub fn choose(program: &Program, options: &Options) -> Result<Schedule, Diagnostics> {
     let device = chosen_device(options)?;
+    if let Some(statement) = program.statements.iter().find(|s| !s.is_sum_of_products()) {
+        let shown = index::print_line(program, statement);
+        let message = format!("`{shown}` is not yet scheduled: it is no sum of products");
+        return Err(Diagnostic::new(Code::StatementUnsupported, message).into());
+    }
     let (paired, path) = index::pairs(program, options)?;
     let taken = options.path.is_some() || widest(&paired) < widest(program);
     let canonical = index::merge(if taken { &paired } else { program });

@@ -3,17 +3,18 @@
 use super::bind::{Bindings, Origin};
 use super::{Extents, sizes};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::index::{Program, TensorId, TensorKind, labels_of, ranks_fit};
+use crate::index::{Program, Tensor, TensorId, TensorKind, labels_of, ranks_fit};
 
-/// Binds every label of `program` from the inputs' `shapes`.
+/// Binds every label of `program` from the `shapes` of the inputs and of the index operands.
 pub(super) fn bind(program: &Program, shapes: &[&[usize]]) -> Result<Extents, Diagnostics> {
-    let inputs: Vec<TensorId> = program.tensors_of(TensorKind::Input).map(|(id, _)| id).collect();
+    let inputs: Vec<TensorId> = program.given().map(|(id, _)| id).collect();
     let ranks: Vec<usize> = shapes.iter().map(|shape| shape.len()).collect();
     ranks_fit(program, &ranks)?;
 
+    let shapes = &rows(program, &inputs, shapes)?[..];
     let mut bindings = Bindings::new(program);
     for (operand_idx, (input, shape)) in inputs.iter().zip(shapes).enumerate() {
-        for (dim, (label, extent)) in labels_of(program, *input).into_iter().zip(*shape).enumerate()
+        for (dim, (label, extent)) in labels_of(program, *input).into_iter().zip(shape).enumerate()
         {
             bindings.bind(label, *extent as u64, Origin::Operand { operand_idx, dim });
         }
@@ -33,6 +34,27 @@ pub(super) fn bind(program: &Program, shapes: &[&[usize]]) -> Result<Extents, Di
         return sizes::checked(program, bindings.finish());
     }
     Err(Diagnostics(bindings.mistakes.into_values().collect()))
+}
+
+/// The shapes with as many rows where there are row pointers, of which there is one more.
+fn rows(
+    program: &Program,
+    inputs: &[TensorId],
+    shapes: &[&[usize]],
+) -> Result<Vec<Vec<usize>>, Diagnostic> {
+    let mut of_rows: Vec<Vec<usize>> = shapes.iter().map(|shape| shape.to_vec()).collect();
+    for (operand_idx, (input, shape)) in inputs.iter().zip(&mut of_rows).enumerate() {
+        let Tensor { name, kind, .. } = program.tensor(*input);
+        if let (TensorKind::Pointers { .. }, [count]) = (kind, shape.as_mut_slice()) {
+            *count = count.checked_sub(1).ok_or_else(|| {
+                let message = format!("row pointers `{name}` have no element, not one for row 0");
+                let mistake = Diagnostic::new(Code::ExtentMismatch, message);
+                let mistake = mistake.place(format!("operand {operand_idx}"));
+                mistake.help("give one pointer more than there are rows")
+            })?;
+        }
+    }
+    Ok(of_rows)
 }
 
 /// Checks `shape` against the output's labels.

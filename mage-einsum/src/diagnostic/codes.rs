@@ -47,8 +47,11 @@ codes! {
     "M0010" UnboundMode "A mode on the right that is neither on the left nor reduced."
     "M0011" BadReduction "A reduced mode that is named twice, is in the output, or is in no access."
     "M0012" SelfReference "A tensor that a statement both reads and writes."
-    "M0013" StatementUnsupported "A statement that is not yet covered: other than one sum of products."
+    "M0013" StatementUnsupported "A statement that the notation leaves out, such as arithmetic on an index."
     "M0014" ScatterUnsupported "A write through an index; the sorted rows (CSR) form is the way."
+    "M0015" StatementOrder "A tensor that is written twice, read before it is written, or written and never read."
+    "M0016" UnknownFunction "A function that statements do not have."
+    "M0017" IndexOperand "A tensor of indices that is read as values, or the other way round."
 
     // The options.
     "M0020" BadOption "An option that is unknown, doubled, or has a value out of its range."

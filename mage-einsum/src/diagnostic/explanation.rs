@@ -21,6 +21,9 @@ impl Code {
             Code::SelfReference => SELF_REFERENCE,
             Code::StatementUnsupported => STATEMENT_UNSUPPORTED,
             Code::ScatterUnsupported => SCATTER_UNSUPPORTED,
+            Code::StatementOrder => STATEMENT_ORDER,
+            Code::UnknownFunction => UNKNOWN_FUNCTION,
+            Code::IndexOperand => INDEX_OPERAND,
             Code::BadOption => BAD_OPTION,
             Code::BadTile => BAD_TILE,
             Code::DtypeUnsupported => DTYPE_UNSUPPORTED,
@@ -140,11 +143,13 @@ right: \"C[i] = A[i] * B[i]\"
 ";
 
 const STATEMENT_UNSUPPORTED: &str = "\
-A specification is one statement, and its right side one sum of products of operands. Sums of terms,
-numbers, functions, indices that are arrays, and several statements are not covered yet.
+A statement has an access on the left and on the right an expression: elements under labels,
+numbers, signs, whole powers and halves, functions, and reductions over labels. An index is a label,
+or an element of an operand of indices, `X[s[e],f]`; the only arithmetic on an index is the end of a
+row, `p[i]..p[i+1]`.
 
-wrong: \"Y[i,j] = X[i,j] + b[j]\"
-right: \"Y[i,j] = X[i,j] * b[j]\"
+wrong: \"Y[i] = X[i+1]\"
+right: \"Y[i] = 2 * X[i] + exp(-B[i])^2\"
 ";
 
 const SCATTER_UNSUPPORTED: &str = "\
@@ -154,6 +159,32 @@ belongs to it: rows of a compressed sparse matrix (CSR).
 
 wrong: \"Y[s[e],f] = X[e,f]\"
 right: \"Y[e,f] = X[e,f]\"
+";
+
+const STATEMENT_ORDER: &str = "\
+Statements run in the order they are written in. Each writes a tensor of its own, whole; a later one
+may read it. The last is the output; what nothing reads would be computed for nothing.
+
+wrong: \"m[i] = mean(j) X[i,j]; Y[i,j] = X[i,j] * X[i,j]\"
+right: \"m[i] = mean(j) X[i,j]; Y[i,j] = X[i,j] - m[i]\"
+";
+
+const UNKNOWN_FUNCTION: &str = "\
+The functions of one number are abs, sqrt, rsqrt, exp, ln, tanh, erf, relu, sigmoid, silu, gelu_erf
+and gelu_tanh; max and min take two. GELU has two forms that differ by up to 4.7e-4, so both have
+their names and neither is the default.
+
+wrong: \"Y[i] = gelu(X[i])\"
+right: \"Y[i] = gelu_tanh(X[i])\"
+";
+
+const INDEX_OPERAND: &str = "\
+What stands in the index of another tensor, as `s` in `X[s[e],f]`, or bounds a range, as `p` in
+`p[i]..p[i+1]`, is an operand of its own type: u32, checked when it is handed over. It is given, not
+computed, and it is not read as values.
+
+wrong: \"Y[e] = s[e] * X[s[e]]\"
+right: \"Y[e] = w[e] * X[s[e]]\"
 ";
 
 const BAD_OPTION: &str = "\

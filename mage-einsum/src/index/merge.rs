@@ -2,7 +2,7 @@
 //! are each one mode of a matmul. It holds for row-major tensors, whose adjacent dimensions are
 //! one dimension of the product of their extents; modes of a strided tensor stay apart.
 
-use super::{Access, Expr, Extent, Layout, Mode, ModeId, Program, Statement};
+use super::{Access, Extent, Layout, Mode, ModeId, Program, Statement, TensorKind};
 
 /// The same contraction over as few modes as its accesses allow.
 pub fn merge(program: &Program) -> Program {
@@ -43,12 +43,21 @@ fn is_mergeable(program: &Program, accesses: &[&Access], outer: ModeId, inner: M
             (_, _) => false,
         }
     };
-    let is_tied = program
-        .same_extents
-        .iter()
-        .any(|same| [same.first, same.other].iter().any(|mode| *mode == outer || *mode == inner));
+    let is_tied = tied(program).iter().any(|mode| *mode == outer || *mode == inner);
     let have_one_role = program.statements.iter().all(|s| s.role(outer) == s.role(inner));
     outer != inner && !is_tied && have_one_role && accesses.iter().all(stand_together)
+}
+
+/// Modes that are told apart by something else than accesses: a tie, an index operand, a segment.
+fn tied(program: &Program) -> Vec<ModeId> {
+    let ties = program.same_extents.iter().flat_map(|same| [same.first, same.other]);
+    let of_tensor = program.tensors.iter().flat_map(|tensor| match tensor.kind {
+        TensorKind::Indices { below: mode } | TensorKind::Pointers { into: mode } => {
+            [tensor.dims.as_slice(), &[mode]].concat()
+        }
+        TensorKind::Input | TensorKind::Temp | TensorKind::Output => Vec::new(),
+    });
+    ties.chain(of_tensor).collect()
 }
 
 /// `outer` takes in `inner`; the modes after `inner` move up by one.
@@ -71,7 +80,17 @@ fn fuse(program: &Program, outer: ModeId, inner: ModeId) -> Program {
     for statement in &mut fused.statements {
         statement.target.modes = renumber(&statement.target.modes);
         statement.reduced = renumber(&statement.reduced);
-        renumber_accesses(&mut statement.value, &renumber);
+        for access in statement.value.accesses_mut() {
+            for gather in &mut access.gathers {
+                let before = &access.modes[..gather.dim];
+                gather.dim -= before.iter().filter(|mode| **mode == inner).count();
+                gather.modes = renumber(&gather.modes);
+            }
+            access.modes = renumber(&access.modes);
+        }
+        if let Some(segment) = &mut statement.segment {
+            segment.row = renumber(&[segment.row])[0];
+        }
         statement.roles.retain(|(mode, _)| *mode != inner);
         for (mode, _) in &mut statement.roles {
             *mode = renumber(&[*mode])[0];
@@ -85,17 +104,14 @@ fn fuse(program: &Program, outer: ModeId, inner: ModeId) -> Program {
     }
     for tensor in &mut fused.tensors {
         tensor.dims = renumber(&tensor.dims);
-    }
-    fused
-}
-
-fn renumber_accesses(expr: &mut Expr, renumber: &impl Fn(&[ModeId]) -> Vec<ModeId>) {
-    match expr {
-        Expr::Access(access) => access.modes = renumber(&access.modes),
-        Expr::Product(factors) => {
-            factors.iter_mut().for_each(|factor| renumber_accesses(factor, renumber));
+        match &mut tensor.kind {
+            TensorKind::Indices { below: mode } | TensorKind::Pointers { into: mode } => {
+                *mode = renumber(&[*mode])[0];
+            }
+            TensorKind::Input | TensorKind::Temp | TensorKind::Output => {}
         }
     }
+    fused
 }
 
 /// Single letters are joined as they are, longer names with `_`; a name that is taken gets one

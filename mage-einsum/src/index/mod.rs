@@ -7,20 +7,23 @@ mod roles;
 mod tied;
 mod ranks;
 mod lower;
+mod lowering;
 mod verify;
 mod merge;
 mod print;
 mod path;
+mod center;
 mod grad;
 
+pub use center::{Centered, center, centered};
 pub use grad::{Gradient, gradients};
 pub use lower::lower;
 pub use merge::merge;
 pub use path::{Count, Order, PathReport, PathStep, pairs};
-pub use print::{print, print_line, print_statement};
+pub use print::{expr, print, print_line, print_statement};
 pub use program::{
-    Access, Expr, Extent, Layout, Mode, ModeId, Part, Program, Role, SameExtent, Statement, Tensor,
-    TensorId, TensorKind,
+    Access, Expr, Extent, Gather, Layout, Mode, ModeId, Operator, Part, Program, Role, SameExtent,
+    Segment, Statement, Tensor, TensorId, TensorKind,
 };
 pub(crate) use ranks::{labels_of, ranks_fit};
 pub(crate) use tied::unequal_extents;

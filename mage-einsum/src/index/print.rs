@@ -1,7 +1,8 @@
 //! The index IR as text: the statement, which the index form's parser reads back, a table of its
 //! modes, and which tensors are strided.
 
-use super::{Access, Extent, Layout, ModeId, Program, Role, Statement};
+use super::{Access, Expr, Extent, Layout, ModeId, Operator, Program, Role, Segment, Statement};
+use crate::function::Function;
 
 /// Prints each statement and below it, for each of its modes, the role, the extent and the
 /// dimensions it stands in (`A.1` is dimension 1 of `A`).
@@ -43,18 +44,99 @@ pub fn print_statement(program: &Program) -> String {
 
 /// Prints one statement of `program`.
 pub fn print_line(program: &Program, statement: &Statement) -> String {
-    let factors: Vec<String> =
-        statement.factors().into_iter().map(|factor| access(program, factor)).collect();
-    let sum = match statement.reduced.as_slice() {
-        [] => String::new(),
-        reduced => format!("sum({}) ", names(program, reduced)),
+    let value = expr(program, &statement.value);
+    let reduction = match (statement.reduced.as_slice(), statement.segment) {
+        ([], _) => String::new(),
+        (reduced, None) => format!("{}({}) ", statement.reducer.name(), names(program, reduced)),
+        (reduced, Some(Segment { pointers, row })) => {
+            let (pointers, row) = (&program.tensor(pointers).name, &program.mode(row).name);
+            let (reducer, reduced) = (statement.reducer.name(), names(program, reduced));
+            format!("{reducer}({reduced} in {pointers}[{row}]..{pointers}[{row}+1]) ")
+        }
+    };
+    let value = match &statement.value {
+        // A reduction takes the product after it and no more.
+        Expr::Binary(Operator::Add | Operator::Subtract, ..) if !reduction.is_empty() => {
+            format!("({value})")
+        }
+        Expr::Access(_)
+        | Expr::Number(_)
+        | Expr::Product(_)
+        | Expr::Binary(..)
+        | Expr::Power(..)
+        | Expr::Call(..) => value,
     };
     let sign = if statement.accumulates { "+=" } else { "=" };
-    format!("{} {sign} {sum}{}", access(program, &statement.target), factors.join(" * "))
+    format!("{} {sign} {reduction}{value}", access(program, &statement.target))
+}
+
+/// How strongly the parts of an expression hold together, weakest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Strength {
+    Sum,
+    Product,
+    Sign,
+    Atom,
+}
+
+/// Prints an expression of `program`, as the index form's parser reads it.
+pub fn expr(program: &Program, value: &Expr) -> String {
+    let strong = |value: &Expr, needed: Strength| {
+        let (text, strength) = (expr(program, value), strength(value));
+        if strength < needed { format!("({text})") } else { text }
+    };
+    match value {
+        Expr::Access(read) => access(program, read),
+        Expr::Number(number) => number.to_string(),
+        Expr::Product(factors) => {
+            let factors = factors.iter().enumerate().map(|(position, factor)| {
+                strong(factor, if position == 0 { Strength::Product } else { Strength::Sign })
+            });
+            factors.collect::<Vec<_>>().join(" * ")
+        }
+        Expr::Binary(operator, left, right) => {
+            let (sign, of_left, of_right) = match operator {
+                Operator::Add => ("+", Strength::Sum, Strength::Product),
+                Operator::Subtract => ("-", Strength::Sum, Strength::Product),
+                Operator::Divide => ("/", Strength::Product, Strength::Sign),
+                Operator::Max | Operator::Min => {
+                    let name = if *operator == Operator::Max { "max" } else { "min" };
+                    return format!("{name}({}, {})", expr(program, left), expr(program, right));
+                }
+            };
+            format!("{} {sign} {}", strong(left, of_left), strong(right, of_right))
+        }
+        Expr::Power(base, exponent) => format!("{}^{exponent}", strong(base, Strength::Atom)),
+        Expr::Call(Function::Negate, inner) => format!("-{}", strong(inner, Strength::Sign)),
+        Expr::Call(function, inner) => format!("{}({})", function.name(), expr(program, inner)),
+    }
+}
+
+fn strength(value: &Expr) -> Strength {
+    match value {
+        Expr::Access(_) | Expr::Binary(Operator::Max | Operator::Min, ..) => Strength::Atom,
+        Expr::Number(number) if number.value() < 0.0 => Strength::Sign,
+        Expr::Number(_) => Strength::Atom,
+        Expr::Product(_) | Expr::Binary(Operator::Divide, ..) => Strength::Product,
+        Expr::Binary(Operator::Add | Operator::Subtract, ..) => Strength::Sum,
+        Expr::Power(..) | Expr::Call(Function::Negate, _) => Strength::Sign,
+        Expr::Call(..) => Strength::Atom,
+    }
 }
 
 fn access(program: &Program, access: &Access) -> String {
-    format!("{}[{}]", program.tensor(access.tensor).name, names(program, &access.modes))
+    let of_dim = |(dim, mode): (usize, &ModeId)| {
+        let gather = access.gathers.iter().find(|gather| gather.dim == dim);
+        gather.map_or_else(
+            || program.mode(*mode).name.clone(),
+            |gather| {
+                let indices = &program.tensor(gather.indices).name;
+                format!("{indices}[{}]", names(program, &gather.modes))
+            },
+        )
+    };
+    let dims: Vec<String> = access.modes.iter().enumerate().map(of_dim).collect();
+    format!("{}[{}]", program.tensor(access.tensor).name, dims.join(","))
 }
 
 fn names(program: &Program, modes: &[ModeId]) -> String {
@@ -71,7 +153,14 @@ fn mode_row(program: &Program, statement: &Statement, id: ModeId, role: Role) ->
         let name = &program.tensor(access.tensor).name;
         let dims = access.modes.iter().enumerate().filter(|(_, found)| **found == id);
         places.extend(dims.map(|(dim, _)| format!("{name}.{dim}")));
+        for gather in access.gathers.iter().filter(|gather| gather.modes.contains(&id)) {
+            let name = &program.tensor(gather.indices).name;
+            let dims = gather.modes.iter().enumerate().filter(|(_, found)| **found == id);
+            places.extend(dims.map(|(dim, _)| format!("{name}.{dim}")));
+        }
     }
+    let rows = statement.segment.iter().filter(|segment| segment.row == id);
+    places.extend(rows.map(|segment| format!("{}.0", program.tensor(segment.pointers).name)));
     vec![mode.name.clone(), role.to_string(), mode.extent.to_string(), places.join(" ")]
 }
 

@@ -2,7 +2,10 @@
 //! accesses and whose labels that are not in the output are reduced by a sum.
 
 use crate::dtype::Dtype;
+use crate::function::Function;
+use crate::notation::Number;
 use crate::precision::Precision;
+use crate::reducer::Reducer;
 
 /// Position of a mode in [`Program::modes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +22,7 @@ pub struct Program {
     pub notation: String,
     /// Every index, in order of first appearance in the inputs.
     pub modes: Vec<Mode>,
-    /// Inputs in operand order, then temporaries, then outputs.
+    /// Inputs in operand order, then index operands, then temporaries, then outputs.
     pub tensors: Vec<Tensor>,
     /// Statements in order of evaluation; the last writes the output.
     pub statements: Vec<Statement>,
@@ -65,6 +68,17 @@ pub enum Extent {
 pub enum TensorKind {
     /// Read only, the caller's.
     Input,
+    /// Read only, the caller's: u32 indices of a mode, each below its extent.
+    Indices {
+        /// The mode that they are indices of.
+        below: ModeId,
+    },
+    /// Read only, the caller's: the row pointers of a CSR matrix in u32, one more than the extent
+    /// of its dimension. They begin at 0, never fall, and end at the extent of a mode.
+    Pointers {
+        /// The mode whose segments are the rows.
+        into: ModeId,
+    },
     /// Neither given nor returned.
     Temp,
     /// Written whole, the caller's.
@@ -103,6 +117,20 @@ pub struct Access {
     pub tensor: TensorId,
     /// One mode a dimension.
     pub modes: Vec<ModeId>,
+    /// Dimensions whose position is an element of an index operand. The mode of such a dimension
+    /// has its extent; the statement does not run over it.
+    pub gathers: Vec<Gather>,
+}
+
+/// `s[e]` in a dimension of an access.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gather {
+    /// The dimension, from 0.
+    pub dim: usize,
+    /// The index operand.
+    pub indices: TensorId,
+    /// One mode a dimension of it.
+    pub modes: Vec<ModeId>,
 }
 
 /// The value of a statement at one point of its modes.
@@ -110,23 +138,59 @@ pub struct Access {
 pub enum Expr {
     /// One element.
     Access(Access),
+    /// A number.
+    Number(Number),
     /// The product of its factors, in order; at least two.
     Product(Vec<Expr>),
+    /// An operation on two values.
+    Binary(Operator, Box<Expr>, Box<Expr>),
+    /// A product of so many equal factors, at least two.
+    Power(Box<Expr>, u32),
+    /// A function of one value.
+    Call(Function, Box<Expr>),
 }
 
-/// `target = sum(reduced) value`, or `target += ..`. The sum is absent when `reduced` is empty.
+/// An operation on two values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// The sum.
+    Add,
+    /// The difference.
+    Subtract,
+    /// The quotient.
+    Divide,
+    /// The larger one; NaN where one is.
+    Max,
+    /// The smaller one; NaN where one is.
+    Min,
+}
+
+/// `target = sum(reduced) value`, or `target += ..`. The reduction is absent when `reduced` is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     /// What is written, each element once.
     pub target: Access,
     /// Whether the value is added to what the target holds; of an output only.
     pub accumulates: bool,
-    /// The summed modes, outermost first.
+    /// What makes one value of those at the reduced modes; the sum where there are none.
+    pub reducer: Reducer,
+    /// The reduced modes, outermost first.
     pub reduced: Vec<ModeId>,
-    /// The summand.
+    /// Where the one reduced mode begins and ends, unless that is everywhere.
+    pub segment: Option<Segment>,
+    /// What is reduced.
     pub value: Expr,
     /// For every mode of the statement, in order of first appearance, what it is to it.
     pub roles: Vec<(ModeId, Role)>,
+}
+
+/// `p[i]..p[i+1]`: the positions of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// The row pointers.
+    pub pointers: TensorId,
+    /// The row's mode.
+    pub row: ModeId,
 }
 
 /// What a mode is to a statement.
@@ -185,6 +249,14 @@ impl Program {
         self.statements.iter().any(|statement| statement.accumulates)
     }
 
+    /// What the caller gives to be read: the inputs, then the index operands.
+    pub fn given(&self) -> impl Iterator<Item = (TensorId, &Tensor)> {
+        let tensors = self.tensors.iter().enumerate();
+        tensors
+            .filter(|(_, tensor)| tensor.kind.is_given())
+            .map(|(position, tensor)| (TensorId(position), tensor))
+    }
+
     /// Tensors of one kind, in order.
     pub fn tensors_of(&self, kind: TensorKind) -> impl Iterator<Item = (TensorId, &Tensor)> {
         self.tensors
@@ -195,26 +267,100 @@ impl Program {
     }
 }
 
+impl TensorKind {
+    /// Whether it holds indices or row pointers, in u32.
+    pub fn is_index(self) -> bool {
+        match self {
+            TensorKind::Indices { .. } | TensorKind::Pointers { .. } => true,
+            TensorKind::Input | TensorKind::Temp | TensorKind::Output => false,
+        }
+    }
+
+    /// Whether the caller gives it, to be read.
+    pub fn is_given(self) -> bool {
+        self == TensorKind::Input || self.is_index()
+    }
+}
+
+impl Access {
+    /// A tensor under modes alone.
+    pub fn plain(tensor: TensorId, modes: Vec<ModeId>) -> Access {
+        Access { tensor, modes, gathers: Vec::new() }
+    }
+
+    /// The modes that a statement runs over to make the access: those of its dimensions, and in the
+    /// place of a gathered one those of the index operand.
+    pub fn run_modes(&self) -> Vec<ModeId> {
+        let of_dim = |(dim, mode): (usize, &ModeId)| {
+            let gather = self.gathers.iter().find(|gather| gather.dim == dim);
+            gather.map_or_else(|| vec![*mode], |gather| gather.modes.clone())
+        };
+        self.modes.iter().enumerate().flat_map(of_dim).collect()
+    }
+}
+
 impl Expr {
     /// The product of `factors`, or the one factor itself.
     pub(super) fn product(factors: Vec<Access>) -> Expr {
         let mut factors: Vec<Expr> = factors.into_iter().map(Expr::Access).collect();
         if factors.len() == 1 { factors.remove(0) } else { Expr::Product(factors) }
     }
+
+    /// The parts that it is made of directly.
+    pub fn parts(&self) -> Vec<&Expr> {
+        match self {
+            Expr::Access(_) | Expr::Number(_) => Vec::new(),
+            Expr::Product(factors) => factors.iter().collect(),
+            Expr::Binary(_, left, right) => vec![left, right],
+            Expr::Power(inner, _) | Expr::Call(_, inner) => vec![inner],
+        }
+    }
+
+    /// The same, to be changed.
+    pub(super) fn parts_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Expr::Access(_) | Expr::Number(_) => Vec::new(),
+            Expr::Product(factors) => factors.iter_mut().collect(),
+            Expr::Binary(_, left, right) => vec![left, right],
+            Expr::Power(inner, _) | Expr::Call(_, inner) => vec![inner],
+        }
+    }
+
+    /// Every access in it, from left to right.
+    pub fn accesses(&self) -> Vec<&Access> {
+        if let Expr::Access(access) = self {
+            return vec![access];
+        }
+        self.parts().into_iter().flat_map(Expr::accesses).collect()
+    }
+
+    /// The same, to be changed.
+    pub(super) fn accesses_mut(&mut self) -> Vec<&mut Access> {
+        if let Expr::Access(access) = self {
+            return vec![access];
+        }
+        self.parts_mut().into_iter().flat_map(Expr::accesses_mut).collect()
+    }
 }
 
 impl Statement {
-    /// The factors of the value in order: one for a lone access.
+    /// The accesses of the value, in order: for a sum of products its factors.
     pub fn factors(&self) -> Vec<&Access> {
-        fn collect<'e>(expr: &'e Expr, into: &mut Vec<&'e Access>) {
-            match expr {
-                Expr::Access(access) => into.push(access),
-                Expr::Product(factors) => factors.iter().for_each(|factor| collect(factor, into)),
-            }
-        }
-        let mut factors = Vec::new();
-        collect(&self.value, &mut factors);
-        factors
+        self.value.accesses()
+    }
+
+    /// Whether it is a sum of products of elements at plain indices, or one without a sum: what a
+    /// classic einsum can say.
+    pub fn is_sum_of_products(&self) -> bool {
+        let is_access = |expr: &Expr| matches!(expr, Expr::Access(_));
+        let is_product = match &self.value {
+            Expr::Access(_) => true,
+            Expr::Product(factors) => factors.iter().all(is_access),
+            Expr::Number(_) | Expr::Binary(..) | Expr::Power(..) | Expr::Call(..) => false,
+        };
+        let is_sum = self.reduced.is_empty() || self.reducer == Reducer::Sum;
+        let is_plain = self.factors().iter().all(|factor| factor.gathers.is_empty());
+        is_product && is_sum && is_plain && self.segment.is_none()
     }
 
     /// The role of `mode`, or `None` where the statement does not use it.

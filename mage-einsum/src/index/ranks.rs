@@ -1,12 +1,12 @@
 //! Whether operands have as many dimensions as the notation has labels (rules R7 and R8). Lowering
 //! asks about the option `ranks`, binding about the shapes of a run.
 
-use super::{Program, TensorId, TensorKind};
+use super::{Program, TensorId};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 
 /// Checks that there is one rank an input and that it is the number of its labels.
 pub(crate) fn ranks_fit(program: &Program, ranks: &[usize]) -> Result<(), Diagnostics> {
-    let inputs: Vec<TensorId> = program.tensors_of(TensorKind::Input).map(|(id, _)| id).collect();
+    let inputs: Vec<TensorId> = program.given().map(|(id, _)| id).collect();
     if inputs.len() != ranks.len() {
         return Err(operand_count(&program.notation, inputs.len(), ranks.len()).into());
     }

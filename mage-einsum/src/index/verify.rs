@@ -24,9 +24,9 @@ pub fn verify(program: &Program) -> Result<(), String> {
     holds(last.is_some_and(|tensor| tensor.kind == TensorKind::Output), || {
         "the last statement does not write an output".to_owned()
     })?;
-    let unwritten = (0..program.tensors.len()).map(TensorId).find(|tensor| {
-        program.tensor(*tensor).kind != TensorKind::Input && !written.contains(tensor)
-    });
+    let unwritten = (0..program.tensors.len())
+        .map(TensorId)
+        .find(|tensor| !program.tensor(*tensor).kind.is_given() && !written.contains(tensor));
     holds(unwritten.is_none(), || format!("tensor {unwritten:?} is never written"))?;
     temporaries_are_read(program)
 }
@@ -58,11 +58,12 @@ fn mode(program: &Program, position: usize) -> Result<(), String> {
 fn tensors(program: &Program) -> Result<(), String> {
     let order = |kind: TensorKind| match kind {
         TensorKind::Input => 0,
-        TensorKind::Temp => 1,
-        TensorKind::Output => 2,
+        TensorKind::Indices { .. } | TensorKind::Pointers { .. } => 1,
+        TensorKind::Temp => 2,
+        TensorKind::Output => 3,
     };
     holds(program.tensors.is_sorted_by_key(|tensor| order(tensor.kind)), || {
-        "tensors are not in the order inputs, temporaries, outputs".to_owned()
+        "tensors are not in the order inputs, index operands, temporaries, outputs".to_owned()
     })?;
     let is_strided = |tensor: &&Tensor| tensor.layout == Layout::Strided;
     let stray = program.tensors.iter().filter(is_strided).find(|tensor| {
@@ -98,11 +99,13 @@ fn statement(program: &Program, statement: &Statement, written: &[TensorId]) -> 
     let factors = statement.factors();
     flat(&statement.value)?;
     access(program, target)?;
+    holds(target.gathers.is_empty(), || "writes through an index".to_owned())?;
     factors.iter().try_for_each(|factor| access(program, factor))?;
+    segment(program, statement)?;
     in_range(program, &statement.reduced)?;
 
     let is_input = |tensor: TensorId| program.tensor(tensor).kind == TensorKind::Input;
-    holds(!is_input(target.tensor), || "writes an input".to_owned())?;
+    holds(!program.tensor(target.tensor).kind.is_given(), || "writes an input".to_owned())?;
     let is_output = program.tensor(target.tensor).kind == TensorKind::Output;
     holds(is_output || !statement.accumulates, || "adds to what is no output".to_owned())?;
     holds(!written.contains(&target.tensor), || "writes a tensor a second time".to_owned())?;
@@ -116,31 +119,59 @@ fn statement(program: &Program, statement: &Statement, written: &[TensorId]) -> 
     mode_use(statement, &factors)
 }
 
-/// A value is an access or one flat product of accesses.
+/// Products have two factors or more, none of them a product, and powers are of two or more.
 fn flat(value: &Expr) -> Result<(), String> {
     let is_flat = match value {
-        Expr::Access(_) => true,
         Expr::Product(factors) => {
-            let is_access = |factor: &Expr| match factor {
-                Expr::Access(_) => true,
-                Expr::Product(_) => false,
-            };
-            factors.len() >= 2 && factors.iter().all(is_access)
+            factors.len() >= 2 && !factors.iter().any(|factor| matches!(factor, Expr::Product(_)))
         }
+        Expr::Power(_, exponent) => *exponent >= 2,
+        Expr::Access(_) | Expr::Number(_) | Expr::Binary(..) | Expr::Call(..) => true,
     };
-    holds(is_flat, || "the value is not a flat product of two factors or more".to_owned())
+    holds(is_flat, || "a product is not flat, or a power is none".to_owned())?;
+    value.parts().into_iter().try_for_each(flat)
 }
 
 fn access(program: &Program, access: &Access) -> Result<(), String> {
     in_range(program, &access.modes)?;
     let tensor = program.tensors.get(access.tensor.0);
     let rank = tensor.map(|tensor| tensor.dims.len());
-    holds(rank == Some(access.modes.len()), || format!("{access:?} is not of its tensor's rank"))
+    holds(rank == Some(access.modes.len()), || format!("{access:?} is not of its tensor's rank"))?;
+    access.gathers.iter().try_for_each(|gather| {
+        in_range(program, &gather.modes)?;
+        let indices = program.tensors.get(gather.indices.0);
+        let of_mode = access.modes.get(gather.dim).copied();
+        let fits = indices.is_some_and(|indices| match indices.kind {
+            TensorKind::Indices { below } => {
+                Some(below) == of_mode && indices.dims.len() == gather.modes.len()
+            }
+            TensorKind::Input
+            | TensorKind::Pointers { .. }
+            | TensorKind::Temp
+            | TensorKind::Output => false,
+        });
+        holds(fits, || format!("{gather:?} is not through indices of the dimension's mode"))
+    })
+}
+
+/// A segment is of the one reduced mode, between the pointers of a row.
+fn segment(program: &Program, statement: &Statement) -> Result<(), String> {
+    let Some(segment) = statement.segment else { return Ok(()) };
+    in_range(program, &[segment.row])?;
+    let pointers = program.tensors.get(segment.pointers.0);
+    let fits =
+        pointers.is_some_and(|pointers| match (pointers.kind, statement.reduced.as_slice()) {
+            (TensorKind::Pointers { into }, [reduced]) => {
+                into == *reduced && pointers.dims.len() == 1
+            }
+            (_, _) => false,
+        });
+    holds(fits, || format!("{segment:?} does not bound the reduced mode"))
 }
 
 /// Every mode is written or reduced, once, and has the role that follows.
 fn mode_use(statement: &Statement, factors: &[&Access]) -> Result<(), String> {
-    let roles = roles(&statement.target, factors);
+    let roles = roles(&statement.target, factors, statement.segment);
     let mut used: Vec<ModeId> = statement.target.modes.clone();
     used.extend(&statement.reduced);
     used.sort();

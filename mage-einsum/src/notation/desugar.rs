@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Access, Classic, Label, Statement, Term};
+use super::{Access, Classic, Expr, Index, Label, Number, Reduction, Sign, Statement, Term};
 use crate::diagnostic::Span;
+use crate::reducer::Reducer;
 
 /// The statement that `classic`, without an ellipsis, stands for. Spans still point into the
 /// classic text.
@@ -22,15 +23,27 @@ pub(crate) fn desugar(classic: &Classic) -> Statement {
     }
     let operands = classic.operands.iter().enumerate();
     let factors = operands.map(|(operand_idx, term)| access(operand_name(operand_idx), term));
+    let product =
+        factors.reduce(|left, right| Expr::Binary(Sign::Times, Box::new(left), Box::new(right)));
     let last_term = classic.output.as_ref().or(classic.operands.last());
     let span = last_term.map_or(Span::new(0, 0), |term| term.span);
     let tensor = Label { name: "out".to_owned(), span };
-    Statement { target: Access { tensor, labels: output }, reduced, factors: factors.collect() }
+    let indices = output.into_iter().map(Index::Label).collect();
+    // A classic text has one operand or more.
+    let product = product.unwrap_or(Expr::Number(Number::new(1.0)));
+    let value = match reduced.as_slice() {
+        [] => product,
+        [..] => {
+            let sum = Reduction { reducer: Reducer::Sum, labels: reduced, range: None };
+            Expr::Reduction(sum, Box::new(product))
+        }
+    };
+    Statement { target: Access { tensor, indices }, value }
 }
 
-fn access(name: String, term: &Term) -> Access {
+fn access(name: String, term: &Term) -> Expr {
     let tensor = Label { name, span: term.span };
-    Access { tensor, labels: term.labels().cloned().collect() }
+    Expr::Access(Access { tensor, indices: term.labels().cloned().map(Index::Label).collect() })
 }
 
 /// `A` to `Z`, then `A1` to `Z1`, and so on.

@@ -41,6 +41,9 @@ fn mended(text: &str, mistake: &Diagnostic) -> Option<String> {
         | Code::SelfReference
         | Code::StatementUnsupported
         | Code::ScatterUnsupported
+        | Code::StatementOrder
+        | Code::UnknownFunction
+        | Code::IndexOperand
         | Code::BadOption
         | Code::BadTile
         | Code::DtypeUnsupported

@@ -6,7 +6,9 @@ mod parse;
 mod classic;
 mod lexeme;
 mod statement;
+mod expression;
 mod check;
+mod order;
 mod mend;
 mod ellipsis;
 mod desugar;
@@ -14,6 +16,10 @@ mod print;
 
 pub(crate) use desugar::desugar;
 pub(crate) use ellipsis::spelled_out;
+pub(crate) use order::unread;
 pub use parse::parse;
 pub use print::print;
-pub use syntax::{Access, Classic, Form, Item, Label, Notation, Statement, Term};
+pub use syntax::{
+    Access, Classic, Expr, Extreme, Form, Index, Item, Label, Notation, Number, Range, Reduction,
+    Sign, Statement, Term,
+};

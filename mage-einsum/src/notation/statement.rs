@@ -1,8 +1,9 @@
-//! The index form, `C[i,j] = sum(k) A[i,k] * B[k,j]`: statements whose right side is a sum of
-//! products. What is beyond that is refused by name.
+//! The index form, `C[i,j] = sum(k) A[i,k] * B[k,j]`: statements with an access on the left and an
+//! expression on the right, `;` between them. `expression` reads the right sides.
 
 use super::check;
-use super::{Access, Label, Statement};
+use super::expression::expression;
+use super::{Access, Index, Label, Statement};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Source, Span};
 use crate::token::{Cursor, Kind};
 
@@ -14,97 +15,85 @@ pub(super) fn parse(text: &str) -> Result<Vec<Statement>, Diagnostics> {
         statements.push(statement(&mut cursor)?);
     }
     if !cursor.is_at_end() {
-        return Err(beyond_a_product(&cursor).into());
+        return Err(cursor.expected("a sign, `;` or the end").into());
     }
     check::statements(&statements)?;
     Ok(statements)
 }
 
 fn statement(cursor: &mut Cursor<'_>) -> Result<Statement, Diagnostic> {
-    let target = access(cursor, scatter)?;
+    let target = access(cursor)?;
+    let through = target.indices.iter().find_map(|index| match index {
+        Index::Label(_) => None,
+        Index::Through { tensor, .. } => Some(tensor),
+    });
+    if let Some(through) = through {
+        return Err(scatter(&target.tensor.name, through));
+    }
     cursor.expect('=')?;
-    let reduced = if is_call(cursor, "sum") { reduction(cursor)? } else { Vec::new() };
-    let mut factors = vec![factor(cursor)?];
-    while cursor.accept('*') {
-        factors.push(factor(cursor)?);
-    }
-    Ok(Statement { target, reduced, factors })
+    Ok(Statement { target, value: expression(cursor)? })
 }
 
-/// `sum(k)` or `sum(k,l)`.
-fn reduction(cursor: &mut Cursor<'_>) -> Result<Vec<Label>, Diagnostic> {
-    cursor.word("`sum`")?;
-    cursor.expect('(')?;
-    let reduced = labels(cursor)?;
-    if cursor.accept(')') { Ok(reduced) } else { Err(cursor.expected("`,` or `)`")) }
-}
-
-fn factor(cursor: &mut Cursor<'_>) -> Result<Access, Diagnostic> {
-    match (cursor.peek(), cursor.peek_at(1)) {
-        (Some(Kind::Word(name)), Some(Kind::Mark('('))) => {
-            Err(unsupported(call_refused(name), cursor.place()))
-        }
-        (Some(Kind::Mark('(' | '-' | '+') | Kind::Number(_)), _) => Err(beyond_a_product(cursor)),
-        (Some(Kind::Word(_) | Kind::Mark(_)) | None, _) => access(cursor, gather),
-    }
-}
-
-fn call_refused(name: &str) -> String {
-    match name {
-        "sum" => "`sum(..)` is not supported inside a product".to_owned(),
-        _ => format!("the function `{name}(..)` is not supported"),
-    }
-}
-
-/// How an index that is itself an access is refused.
-type Refusal = fn(String, Span) -> Diagnostic;
-
-/// `A[i,k]`, or `s[]` for a scalar.
-fn access(cursor: &mut Cursor<'_>, indirect: Refusal) -> Result<Access, Diagnostic> {
+/// `A[i,k]`, `X[s[e],f]`, or `s[]` for a scalar.
+pub(super) fn access(cursor: &mut Cursor<'_>) -> Result<Access, Diagnostic> {
     let tensor = label(cursor, "a tensor's name")?;
     if !cursor.accept('[') {
         return Err(cursor.expected(&format!("`[` after `{}`", tensor.name)));
     }
-    let labels = if cursor.peek() == Some(Kind::Mark(']')) { Vec::new() } else { labels(cursor)? };
+    let indices = list(cursor, index)?;
+    Ok(Access { tensor, indices })
+}
+
+/// Items with commas between them, up to `]`.
+fn list<T>(
+    cursor: &mut Cursor<'_>,
+    item: fn(&mut Cursor<'_>) -> Result<T, Diagnostic>,
+) -> Result<Vec<T>, Diagnostic> {
+    let mut items = Vec::new();
+    if cursor.accept(']') {
+        return Ok(items);
+    }
+    loop {
+        items.push(item(cursor)?);
+        match cursor.peek() {
+            Some(Kind::Mark(',')) => cursor.skip(),
+            Some(Kind::Mark(']')) => {
+                cursor.skip();
+                return Ok(items);
+            }
+            Some(Kind::Mark('+' | '-' | '*' | '/') | Kind::Number(_)) => {
+                return Err(index_arithmetic(cursor));
+            }
+            Some(Kind::Word(_) | Kind::Mark(_)) | None => return Err(cursor.expected("`,` or `]`")),
+        }
+    }
+}
+
+fn index(cursor: &mut Cursor<'_>) -> Result<Index, Diagnostic> {
+    let name = plain_index(cursor)?;
+    if !cursor.accept('[') {
+        return Ok(Index::Label(name));
+    }
+    let labels = list(cursor, plain_index)?;
+    Ok(Index::Through { tensor: name, labels })
+}
+
+/// A label, and what other notations have in its place, by name.
+fn plain_index(cursor: &mut Cursor<'_>) -> Result<Label, Diagnostic> {
     match cursor.peek() {
-        Some(Kind::Mark('[')) => {
-            let inner = labels.last().map_or("", |label| label.name.as_str());
-            let message = format!("`{}` is indexed through `{inner}[..]`", tensor.name);
-            Err(indirect(message, cursor.place()))
+        Some(Kind::Number(number)) => {
+            let message = format!("the number {number} is not supported as an index");
+            Err(unsupported(message, cursor.place()).help("index by labels, as in `A[i,k]`"))
         }
-        Some(Kind::Mark('+' | '-' | '*' | '/') | Kind::Number(_)) => Err(index_arithmetic(cursor)),
-        Some(Kind::Mark(']')) => {
-            cursor.skip();
-            Ok(Access { tensor, labels })
-        }
-        Some(Kind::Word(_) | Kind::Mark(_)) | None => Err(cursor.expected("`,` or `]`")),
+        Some(Kind::Mark('.')) => Err(ellipsis(cursor)),
+        Some(Kind::Word(_) | Kind::Mark(_)) | None => label(cursor, "a label"),
     }
 }
 
 fn index_arithmetic(cursor: &Cursor<'_>) -> Diagnostic {
     let message = "arithmetic on an index is not supported".to_owned();
-    unsupported(message, cursor.place()).help("index by labels alone, as in `A[i,k]`")
-}
-
-fn labels(cursor: &mut Cursor<'_>) -> Result<Vec<Label>, Diagnostic> {
-    let mut labels = vec![index(cursor)?];
-    while cursor.accept(',') {
-        labels.push(index(cursor)?);
-    }
-    Ok(labels)
-}
-
-/// A label, and what other notations have in its place, by name.
-fn index(cursor: &mut Cursor<'_>) -> Result<Label, Diagnostic> {
-    match cursor.peek() {
-        Some(Kind::Number(number)) => {
-            let message = format!("the number {number} is not supported as an index");
-            let mistake = unsupported(message, cursor.place());
-            Err(mistake.help("index by labels alone, as in `A[i,k]`"))
-        }
-        Some(Kind::Mark('.')) => Err(ellipsis(cursor)),
-        Some(Kind::Word(_) | Kind::Mark(_)) | None => label(cursor, "a label"),
-    }
+    unsupported(message, cursor.place())
+        .help("index by labels; `p[i+1]` stands only in a range, as in `sum(e in p[i]..p[i+1])`")
 }
 
 fn ellipsis(cursor: &Cursor<'_>) -> Diagnostic {
@@ -114,9 +103,9 @@ fn ellipsis(cursor: &Cursor<'_>) -> Diagnostic {
         .help("write a label for each mode, or write the classic form with `ranks`")
 }
 
-fn label(cursor: &mut Cursor<'_>, what: &str) -> Result<Label, Diagnostic> {
+/// A name; not `_`, which is none in Rust, and emitted code uses the names that are written.
+pub(super) fn label(cursor: &mut Cursor<'_>, what: &str) -> Result<Label, Diagnostic> {
     if cursor.peek() == Some(Kind::Word("_")) {
-        // It is no name in Rust, and emitted code uses the names that are written.
         let help = "write a name with a letter, the same wherever it is meant";
         return Err(cursor.expected(what).help(help));
     }
@@ -124,35 +113,17 @@ fn label(cursor: &mut Cursor<'_>, what: &str) -> Result<Label, Diagnostic> {
     Ok(Label { name: name.to_owned(), span })
 }
 
-fn is_call(cursor: &Cursor<'_>, name: &str) -> bool {
-    cursor.peek() == Some(Kind::Word(name)) && cursor.peek_at(1) == Some(Kind::Mark('('))
-}
-
-/// Arithmetic that the design has but this version lacks is told apart from a slip of the pen.
-fn beyond_a_product(cursor: &Cursor<'_>) -> Diagnostic {
-    match cursor.peek() {
-        Some(Kind::Mark(mark @ ('+' | '-' | '/' | '^' | '('))) => {
-            unsupported(format!("`{mark}` is not supported on the right side"), cursor.place())
-        }
-        Some(Kind::Number(_)) => {
-            unsupported("a number is not supported as a factor".to_owned(), cursor.place())
-        }
-        Some(Kind::Word(_) | Kind::Mark(_)) | None => cursor.expected("`*`, `;` or the end"),
-    }
-}
-
-fn unsupported(message: String, span: Span) -> Diagnostic {
+/// What the notation leaves out, told apart from a slip of the pen.
+pub(super) fn unsupported(message: String, span: Span) -> Diagnostic {
     Diagnostic::new(Code::StatementUnsupported, message)
         .at(span)
         .place(format!("byte {}", span.start))
-        .help("write one sum of products, as in `C[i,j] = sum(k) A[i,k] * B[k,j]`")
 }
 
-fn gather(message: String, span: Span) -> Diagnostic {
-    unsupported(message, span).help("gather the elements first, and index what they are held in")
-}
-
-fn scatter(message: String, span: Span) -> Diagnostic {
-    Diagnostic { code: Code::ScatterUnsupported, ..unsupported(message, span) }
-        .help("sort the entries by their target and sum each target's own, as rows of a CSR matrix")
+fn scatter(target: &str, through: &Label) -> Diagnostic {
+    let message = format!("`{target}` is written through the index `{}[..]`", through.name);
+    Diagnostic { code: Code::ScatterUnsupported, ..unsupported(message, through.span) }.help(
+        "sort the entries by their target and sum each target's own, as rows of a CSR matrix: \
+         `Y[i,f] = sum(e in p[i]..p[i+1]) X[s[e],f]`",
+    )
 }

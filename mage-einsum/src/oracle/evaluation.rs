@@ -15,6 +15,9 @@ pub struct Evaluation {
     pub magnitudes: ArrayD<f64>,
     /// Terms of each element's sum; 1 where nothing is summed.
     pub n_terms: u64,
+    /// For each element what a kernel's rounding may do to it, where the program is more than sums
+    /// of products; there the two fields above say nothing of it.
+    pub errors: Option<ArrayD<f64>>,
     /// The element type that a kernel rounds the values to.
     pub dtype: Dtype,
     /// How exactly a kernel multiplies.

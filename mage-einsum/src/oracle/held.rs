@@ -5,61 +5,129 @@ use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
 
 use super::Evaluation;
 use super::sum::Sums;
-use crate::dtype::Element;
+use crate::dtype::{Dtype, Element};
 use crate::index::{Program, TensorId};
+use crate::tolerance::bound;
 
 /// The values of one tensor with what its bound needs.
 pub(super) struct Held {
     pub(super) values: ArrayD<f64>,
-    /// For each element the sum of absolute products that it came from; for an operand, which came
-    /// from nothing, the absolute values.
-    magnitudes: Option<ArrayD<f64>>,
-    /// Products of operands that each element is the sum of.
-    pub(super) n_terms: u64,
+    off: Off,
+}
+
+/// How far a kernel's values may be from those held.
+enum Off {
+    /// Not at all: an operand.
+    Exact,
+    /// By a sum of products of operands that each element is.
+    Products {
+        /// The sums of absolute products.
+        magnitudes: ArrayD<f64>,
+        /// Products of operands that each element is the sum of.
+        n_terms: u64,
+    },
+    /// By so much.
+    Errors {
+        errors: ArrayD<f64>,
+        /// For a mean whose deviations are corrected, what they have in common.
+        of_deviations: Option<ArrayD<f64>>,
+    },
 }
 
 impl Held {
-    /// Every operand, and room for what the statements write.
+    /// Every operand and index operand, and room for what the statements write.
     pub(super) fn operands<T: Element>(
         program: &Program,
         operands: &[ArrayViewD<'_, T>],
+        indices: &[ArrayViewD<'_, u32>],
     ) -> Vec<Held> {
-        let empty = || Held { values: ArrayD::zeros(IxDyn(&[0])), magnitudes: None, n_terms: 1 };
-        let given = operands.iter().map(|operand| Held {
-            values: operand.mapv(T::to_f64),
-            magnitudes: None,
-            n_terms: 1,
-        });
-        let mut tensors: Vec<Held> = given.collect();
-        tensors.resize_with(program.tensors.len(), empty);
+        let exact = |values: ArrayD<f64>| Held { values, off: Off::Exact };
+        let given = operands.iter().map(|operand| exact(operand.mapv(T::to_f64)));
+        let indices = indices.iter().map(|indices| exact(indices.mapv(f64::from)));
+        let mut tensors: Vec<Held> = given.chain(indices).collect();
+        tensors.resize_with(program.tensors.len(), || exact(ArrayD::zeros(IxDyn(&[0]))));
         tensors
     }
 
-    /// What a statement wrote.
-    pub(super) fn result(Sums { values, magnitudes }: Sums, n_terms: u64) -> Held {
-        Held { values, magnitudes: Some(magnitudes), n_terms }
+    /// What a sum of products of such tensors wrote.
+    pub(super) fn products(Sums { values, magnitudes }: Sums, n_terms: u64) -> Held {
+        Held { values, off: Off::Products { magnitudes, n_terms } }
+    }
+
+    /// What any other statement wrote.
+    pub(super) fn with_errors(
+        values: ArrayD<f64>,
+        errors: ArrayD<f64>,
+        of_deviations: Option<ArrayD<f64>>,
+    ) -> Held {
+        Held { values, off: Off::Errors { errors, of_deviations } }
     }
 
     /// Whether the sum of absolute products is other than the absolute value.
     pub(super) fn is_computed(&self) -> bool {
-        self.magnitudes.is_some()
+        matches!(self.off, Off::Products { .. })
     }
 
+    /// Whether it is made of products and sums alone.
+    pub(super) fn is_of_products(&self) -> bool {
+        !matches!(self.off, Off::Errors { .. })
+    }
+
+    /// Products of operands that each element is the sum of.
+    pub(super) fn n_terms(&self) -> u64 {
+        match &self.off {
+            Off::Products { n_terms, .. } => *n_terms,
+            Off::Exact | Off::Errors { .. } => 1,
+        }
+    }
+
+    /// For each element the sum of absolute products that it came from; for an operand, which came
+    /// from nothing, the absolute values.
     pub(super) fn magnitudes(&self) -> CowArray<'_, f64, IxDyn> {
-        match &self.magnitudes {
-            Some(magnitudes) => CowArray::from(magnitudes.view()),
-            None => CowArray::from(self.values.mapv(f64::abs)),
+        match &self.off {
+            Off::Products { magnitudes, .. } => CowArray::from(magnitudes.view()),
+            Off::Exact | Off::Errors { .. } => CowArray::from(self.values.mapv(f64::abs)),
+        }
+    }
+
+    /// How far a kernel's value may be from each; none where it is never off. The type is that of
+    /// the temporary that holds it.
+    pub(super) fn errors(&self, dtype: Dtype) -> Option<CowArray<'_, f64, IxDyn>> {
+        match &self.off {
+            Off::Exact => None,
+            Off::Errors { errors, .. } => Some(CowArray::from(errors.view())),
+            Off::Products { magnitudes, n_terms } => {
+                let bounds = ndarray::Zip::from(&self.values).and(magnitudes);
+                let bound =
+                    |value: &f64, magnitude: &f64| bound(*value, *magnitude, *n_terms, dtype);
+                Some(CowArray::from(bounds.map_collect(bound)))
+            }
+        }
+    }
+
+    /// For a mean whose deviations are corrected, what they may be off by together.
+    pub(super) fn of_deviations(&self) -> Option<&ArrayD<f64>> {
+        match &self.off {
+            Off::Errors { of_deviations, .. } => of_deviations.as_ref(),
+            Off::Exact | Off::Products { .. } => None,
         }
     }
 
     /// Adds what the output held before to what a statement wrote: one more term.
-    pub(super) fn add(&mut self, before: &ArrayViewD<'_, impl Element>) {
+    pub(super) fn add(&mut self, before: &ArrayViewD<'_, impl Element>, dtype: Dtype) {
         let before = before.mapv(Element::to_f64);
-        if let Some(magnitudes) = &mut self.magnitudes {
-            *magnitudes += &before.mapv(f64::abs);
-        }
         self.values += &before;
-        self.n_terms = self.n_terms.saturating_add(1);
+        match &mut self.off {
+            Off::Exact => {}
+            Off::Products { magnitudes, n_terms } => {
+                *magnitudes += &before.mapv(f64::abs);
+                *n_terms = n_terms.saturating_add(1);
+            }
+            Off::Errors { errors, .. } => {
+                let unit = dtype.accumulator().half_ulp(1.0);
+                *errors += &self.values.mapv(|value| unit * value.abs());
+            }
+        }
     }
 
     /// The evaluation of the program's last statement.
@@ -68,15 +136,21 @@ impl Held {
         program: &Program,
         target: TensorId,
     ) -> Evaluation {
-        let Held { values, magnitudes, n_terms } = tensors.swap_remove(target.0);
-        let magnitudes = magnitudes.unwrap_or_else(|| values.mapv(f64::abs));
+        let held = tensors.swap_remove(target.0);
+        let magnitudes = held.magnitudes().into_owned();
+        let n_terms = held.n_terms();
         let factors = program.statements.iter().map(|statement| statement.factors().len());
         // A statement's factors but one that is the result of an earlier one.
-        let n_factors = factors.sum::<usize>() + 1 - program.statements.len();
+        let n_factors = factors.sum::<usize>().saturating_sub(program.statements.len() - 1);
+        let errors = match held.off {
+            Off::Errors { errors, .. } => Some(errors),
+            Off::Exact | Off::Products { .. } => None,
+        };
         Evaluation {
-            values,
+            values: held.values,
             magnitudes,
             n_terms,
+            errors,
             dtype: program.tensor(target).dtype,
             precision: program.precision,
             n_factors,

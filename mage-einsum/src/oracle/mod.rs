@@ -4,6 +4,10 @@
 //! that it is tested against.
 
 mod evaluation;
+mod indices;
+mod error;
+mod lines;
+mod node;
 mod number;
 mod held;
 mod nest;
@@ -22,7 +26,7 @@ use number::DoubleDouble;
 use sum::{Sums, sum_products};
 
 pub use evaluation::Evaluation;
-pub use tree::evaluate_by_tree;
+pub use tree::{evaluate_by_tree, evaluate_by_tree_indexed};
 
 /// Evaluates `program`, before merging, on operands with any strides. A program that accumulates
 /// takes, after its operands, what the output held before.
@@ -38,19 +42,44 @@ pub fn evaluate<T: Element>(
     program: &Program,
     operands: &[ArrayViewD<'_, T>],
 ) -> Result<Evaluation, Diagnostics> {
-    in_order(program, operands, |statement, extents, tensors| {
+    evaluate_indexed(program, operands, &[])
+}
+
+/// The same for a program with index operands, which `indices` gives in their order.
+///
+/// # Errors
+/// Those of [`evaluate`], and `IndexOutOfRange` for an index that is not below the extent that it
+/// is an index of, and for row pointers that do not rise from 0 to the end of their mode.
+pub fn evaluate_indexed<T: Element>(
+    program: &Program,
+    operands: &[ArrayViewD<'_, T>],
+    indices: &[ArrayViewD<'_, u32>],
+) -> Result<Evaluation, Diagnostics> {
+    in_order(program, (operands, indices), |statement, extents, tensors| {
+        if !is_of_products(statement, tensors) {
+            return lines::evaluate(program, statement, extents, tensors);
+        }
         let nest = nest::Nest::choose(program, statement, extents);
         let values = packed::of_values(statement, tensors, &nest);
         let sums = match accumulator(program, statement) {
             Dtype::F16 | Dtype::BF16 | Dtype::F32 => sum_products::<f64>(&nest, &values)?,
             Dtype::F64 => sum_products::<DoubleDouble>(&nest, &values)?,
         };
+        let n_terms = n_terms(program, statement, (extents, tensors));
         if !statement.factors().iter().any(|factor| tensors[factor.tensor.0].is_computed()) {
-            return Ok(sums);
+            return Ok(Held::products(sums, n_terms));
         }
         let magnitudes = packed::of_magnitudes(statement, tensors, &nest);
-        Ok(Sums { magnitudes: sum_products::<f64>(&nest, &magnitudes)?.values, ..sums })
+        let sums = Sums { magnitudes: sum_products::<f64>(&nest, &magnitudes)?.values, ..sums };
+        Ok(Held::products(sums, n_terms))
     })
+}
+
+/// Whether a statement is a sum of products of what is made of sums and products.
+fn is_of_products(statement: &Statement, tensors: &[Held]) -> bool {
+    let factors = statement.factors();
+    statement.is_sum_of_products()
+        && factors.iter().all(|factor| tensors[factor.tensor.0].is_of_products())
 }
 
 /// The type that a kernel accumulates a statement in.
@@ -61,8 +90,8 @@ fn accumulator(program: &Program, statement: &Statement) -> Dtype {
 /// Evaluates the statements in order; `evaluated` does one of them on the tensors that are there.
 fn in_order<T: Element>(
     program: &Program,
-    operands: &[ArrayViewD<'_, T>],
-    evaluated: impl Fn(&Statement, &Extents, &[Held]) -> Result<Sums, Diagnostic>,
+    (operands, indices): (&[ArrayViewD<'_, T>], &[ArrayViewD<'_, u32>]),
+    evaluated: impl Fn(&Statement, &Extents, &[Held]) -> Result<Held, Diagnostic>,
 ) -> Result<Evaluation, Diagnostics> {
     let has_merged = program.modes.iter().any(|mode| mode.parts.len() != 1);
     let Some(last) = program.statements.last().filter(|_| !has_merged) else {
@@ -73,28 +102,33 @@ fn in_order<T: Element>(
         Some((before, operands)) if last.accumulates => (operands, Some(before)),
         Some(_) | None => (operands, None),
     };
-    let shapes: Vec<&[usize]> = operands.iter().map(|operand| operand.shape()).collect();
+    let shapes = operands.iter().map(|operand| operand.shape());
+    let shapes: Vec<&[usize]> =
+        shapes.chain(indices.iter().map(|indices| indices.shape())).collect();
     let extents = Extents::from_shapes(program, &shapes)?;
+    indices::check(program, &extents, indices)?;
     if let Some(before) = before {
         extents.output_fits(program, before.shape())?;
     }
-    let mut tensors = Held::operands(program, operands);
+    let mut tensors = Held::operands(program, operands, indices);
     for statement in &program.statements {
-        let sums = evaluated(statement, &extents, &tensors)?;
-        let factors = statement.factors();
-        let inner = factors.iter().map(|factor| tensors[factor.tensor.0].n_terms);
-        let n_terms = inner.fold(n_terms(program, statement, &extents), u64::saturating_mul);
-        let mut written = Held::result(sums, n_terms);
+        let mut written = evaluated(statement, &extents, &tensors)?;
         if let Some(before) = before.filter(|_| statement.accumulates) {
-            written.add(before);
+            written.add(before, program.tensor(statement.target.tensor).dtype);
         }
         tensors[statement.target.tensor.0] = written;
     }
     Ok(Held::into_evaluation(tensors, program, last.target.tensor))
 }
 
-/// Terms of each of a statement's sums; 1 where nothing is summed.
-fn n_terms(program: &Program, statement: &Statement, extents: &Extents) -> u64 {
+/// Products of operands that each element of a statement's result is the sum of; 1 where nothing is
+/// summed.
+fn n_terms(
+    program: &Program,
+    statement: &Statement,
+    (extents, tensors): (&Extents, &[Held]),
+) -> u64 {
     let modes = statement.reduced.iter().map(|mode| extents.of_mode(program.mode(*mode)));
-    modes.fold(1, u64::saturating_mul)
+    let inner = statement.factors().into_iter().map(|factor| tensors[factor.tensor.0].n_terms());
+    modes.chain(inner).fold(1, u64::saturating_mul)
 }

@@ -112,7 +112,9 @@ fn buffers(schedule: &Schedule, names: &Names) -> Vec<Buffer> {
             dtype: tensor.dtype,
             layout: tensor.layout,
             usage: match tensor.kind {
-                index::TensorKind::Input => BufferUse::Read,
+                index::TensorKind::Input
+                | index::TensorKind::Indices { .. }
+                | index::TensorKind::Pointers { .. } => BufferUse::Read,
                 index::TensorKind::Temp => BufferUse::Temp,
                 index::TensorKind::Output if program.accumulates() => BufferUse::Update,
                 index::TensorKind::Output => BufferUse::Write,

@@ -15,20 +15,25 @@ use crate::index::{
     Access, Expr, Layout, ModeId, Program, Statement, Tensor, TensorId, TensorKind,
 };
 use crate::options::Options;
+use crate::reducer::Reducer;
 
 /// Makes pairs of a program as lowered: every statement of the result has at most two factors.
 ///
 /// The path is that of the option `path`, or chosen from the extents that are fixed. A mode that
 /// one factor alone has and that is summed is summed before the product where that is cheaper, in
-/// a statement of its own. A program of several statements is left as it is: their order is the
-/// user's.
+/// a statement of its own. A program of several statements, or of one that is no sum of products, is
+/// left as it is: the order is the user's.
 ///
 /// # Errors
 /// `BadOption` for a path that does not contract the factors to one.
 pub fn pairs(program: &Program, options: &Options) -> Result<(Program, PathReport), Diagnostics> {
     let naive = |statement: &Statement| Count::flops(program, statement);
     let naive_flops: Vec<Count> = program.statements.iter().map(naive).collect();
-    let [statement] = program.statements.as_slice() else {
+    let only = match program.statements.as_slice() {
+        [statement] => Some(statement).filter(|statement| statement.is_sum_of_products()),
+        [] | [_, _, ..] => None,
+    };
+    let Some(statement) = only else {
         let none = vec![None; program.statements.len()];
         let steps = steps(program, &none);
         let order = Order::Written;
@@ -155,7 +160,7 @@ impl<'p> Sequence<'p> {
             layout: Layout::RowMajor,
             dims: modes.clone(),
         });
-        let access = Access { tensor, modes };
+        let access = Access::plain(tensor, modes);
         let statement = self.statement(access.clone(), factors);
         self.statements.push(statement);
         self.pairs.push(step);
@@ -178,13 +183,21 @@ impl<'p> Sequence<'p> {
     }
 
     fn statement(&self, target: Access, factors: Vec<Access>) -> Statement {
-        let roles = roles(&target, &factors.iter().collect::<Vec<_>>());
+        let roles = roles(&target, &factors.iter().collect::<Vec<_>>(), None);
         let is_summed = |mode: &ModeId| {
             !target.modes.contains(mode) && roles.iter().any(|(used, _)| used == mode)
         };
         let reduced = self.original.reduced.iter().copied().filter(is_summed).collect();
         let value = Expr::product(factors);
-        Statement { target, accumulates: false, reduced, value, roles }
+        Statement {
+            target,
+            accumulates: false,
+            reducer: Reducer::Sum,
+            reduced,
+            segment: None,
+            value,
+            roles,
+        }
     }
 
     /// The whole program, and the step of each of its statements.
@@ -197,7 +210,9 @@ impl<'p> Sequence<'p> {
         last.accumulates = self.original.accumulates;
         let (outputs, inputs): (Vec<Tensor>, Vec<Tensor>) =
             self.program.tensors.iter().cloned().partition(|tensor| match tensor.kind {
-                TensorKind::Input => false,
+                TensorKind::Input | TensorKind::Indices { .. } | TensorKind::Pointers { .. } => {
+                    false
+                }
                 TensorKind::Temp | TensorKind::Output => true,
             });
         let mut statements = self.statements;
