@@ -121,23 +121,6 @@ impl Function {
         }
     }
 
-    /// What a kernel's value may be off by, in units of half the last place of 1 and relative to
-    /// the value.
-    pub fn relative_roundoffs(self) -> f64 {
-        match self {
-            Function::Negate | Function::Abs | Function::Relu => 0.0,
-            Function::Sqrt => 1.0,
-            _ => 16.0,
-        }
-    }
-
-    /// The same where it is not relative to the value.
-    pub fn absolute_error(self) -> f64 {
-        0.0
-    }
-}
-
-impl Function {
     /// How far from the value a kernel's result may lie, relative to the value, in units of half
     /// the distance from 1 to the next number of its type: `2^-24` for f32, `2^-53` for f64. It
     /// holds with every error that the PTX ISA allows an approximate instruction (`ex2.approx` 2
