@@ -275,7 +275,11 @@ pub fn buffer(dtype: Dtype, usage: BufferUse) -> TokenStream {
     let element = host_type(dtype);
     match usage {
         BufferUse::Read => quote!(&cuda_core::DeviceBuffer<#element>),
-        BufferUse::Write | BufferUse::Update | BufferUse::Temp | BufferUse::Workspace => {
+        BufferUse::Write
+        | BufferUse::Update
+        | BufferUse::Temp
+        | BufferUse::Register
+        | BufferUse::Workspace => {
             quote!(&mut cuda_core::DeviceBuffer<#element>)
         }
     }

@@ -69,6 +69,7 @@ pub(super) fn facts<'a>(
                 elems_of(module, BufferId(position), extents).unwrap_or(u64::MAX),
                 arguments.workspace_byte_alignment,
             ),
+            BufferUse::Register => (0, 4),
             BufferUse::Workspace => {
                 let needed = || workspace_elems(module, extents).unwrap_or(u64::MAX);
                 let len = arguments.workspace_len.map_or_else(needed, |len| len as u64);
@@ -93,7 +94,11 @@ fn views(module: &Module, arguments: &Arguments<'_>) -> Result<Vec<Option<View>>
     for (position, buffer) in module.buffers.iter().enumerate() {
         let given = match buffer.usage {
             BufferUse::Read => inputs.next().and_then(|input| input.view),
-            BufferUse::Write | BufferUse::Update | BufferUse::Temp | BufferUse::Workspace => None,
+            BufferUse::Write
+            | BufferUse::Update
+            | BufferUse::Temp
+            | BufferUse::Register
+            | BufferUse::Workspace => None,
         };
         let Some(given) = given else {
             views.push(row_major(module, BufferId(position), arguments.extents));
@@ -124,7 +129,7 @@ pub(super) fn hold_values(module: &Module, arguments: &Arguments<'_>) -> Result<
     let given = given.chain([arguments.output_before]);
     let read = module.buffers.iter().filter(|buffer| match buffer.usage {
         BufferUse::Read | BufferUse::Update => true,
-        BufferUse::Write | BufferUse::Temp | BufferUse::Workspace => false,
+        BufferUse::Write | BufferUse::Temp | BufferUse::Register | BufferUse::Workspace => false,
     });
     for (buffer, data) in read.zip(given) {
         let is_held = |value: &f64| value.is_nan() || buffer.dtype.round(*value) == *value;
@@ -182,7 +187,7 @@ pub(super) fn buffers<'a>(
                 let byte_alignment = if whole { byte_alignment } else { elem_bytes };
                 (Contents::Temp { part, len: facts.lengths[position] }, byte_alignment)
             }
-            BufferUse::Workspace => (Contents::Read(&[]), byte_alignment),
+            BufferUse::Register | BufferUse::Workspace => (Contents::Read(&[]), byte_alignment),
         };
         let buffer = GlobalBuffer::new(buffer, byte_alignment, contents);
         match &facts.views[position] {

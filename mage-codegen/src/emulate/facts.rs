@@ -32,6 +32,7 @@ impl<'a> Facts<'a> {
         byte_alignments: &[u64],
     ) -> Facts<'a> {
         let length = |position: usize| match module.buffers[position].usage {
+            BufferUse::Register => Some(0),
             BufferUse::Workspace => workspace_elems(module, extents),
             BufferUse::Read | BufferUse::Write | BufferUse::Update | BufferUse::Temp => {
                 elems_of(module, BufferId(position), extents)

@@ -148,7 +148,10 @@ pub fn count(module: &Module, sample: &Sample<'_>) -> Result<Counts, Failure> {
             let contents = match buffer.usage {
                 BufferUse::Read => Contents::ReadNothing(*len),
                 BufferUse::Write => Contents::WriteNothing(*len),
-                BufferUse::Update | BufferUse::Temp | BufferUse::Workspace => {
+                BufferUse::Update
+                | BufferUse::Temp
+                | BufferUse::Register
+                | BufferUse::Workspace => {
                     Contents::KeepNothing(*len)
                 }
             };

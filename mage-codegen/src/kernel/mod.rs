@@ -15,6 +15,7 @@ mod verify;
 mod print;
 
 pub(crate) use describe::describe;
+pub use function::has_kernel;
 pub use expr::{BinOp, Expr, Pred, Ty, VarId};
 pub use host::{Arm, HostError, HostExpr, HostPred, HostStep};
 pub use module::{

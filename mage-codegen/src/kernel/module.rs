@@ -75,6 +75,9 @@ pub enum BufferUse {
     Update,
     /// A part of the workspace. One launch writes every element exactly once, later ones read it.
     Temp,
+    /// A temporary that stays in the registers of one launch; no kernel touches it, and it has no
+    /// memory.
+    Register,
     /// The caller's memory for all temporaries; no kernel touches it but as one of them. It has
     /// no dimensions of its own.
     Workspace,
@@ -234,7 +237,7 @@ impl BufferUse {
     pub fn is_output(self) -> bool {
         match self {
             BufferUse::Write | BufferUse::Update => true,
-            BufferUse::Read | BufferUse::Temp | BufferUse::Workspace => false,
+            BufferUse::Read | BufferUse::Temp | BufferUse::Register | BufferUse::Workspace => false,
         }
     }
 }

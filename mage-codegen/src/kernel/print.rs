@@ -82,6 +82,7 @@ fn buffer(module: &Module, id: BufferId) -> String {
             let first = shown(module.first_elem(id));
             format!("keeps {name}: {dtype}[{dims}] in the workspace from {first}")
         }
+        BufferUse::Register => format!("keeps {name}: {dtype}[{dims}] in registers"),
         BufferUse::Workspace => {
             let elems = shown(module.workspace.as_ref().map(|workspace| &workspace.elems));
             format!("has {name}: {dtype}[{elems}]")

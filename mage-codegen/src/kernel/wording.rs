@@ -188,7 +188,7 @@ fn named(buffer: &Buffer) -> String {
     match buffer.usage {
         BufferUse::Read => format!("operand `{}`", buffer.name),
         BufferUse::Write | BufferUse::Update => format!("output `{}`", buffer.name),
-        BufferUse::Temp => format!("temporary `{}`", buffer.name),
+        BufferUse::Temp | BufferUse::Register => format!("temporary `{}`", buffer.name),
         BufferUse::Workspace => "the workspace".to_string(),
     }
 }

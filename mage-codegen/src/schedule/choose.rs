@@ -3,14 +3,19 @@
 
 use mage_einsum::diagnostic::{Code, Diagnostic, Diagnostics};
 use mage_einsum::index::{self, Layout, Program, Role, Statement};
+use mage_einsum::function::Function;
 use mage_einsum::options::{Options, Tile};
 
+use super::choose_elementwise::choose_elementwise;
+use super::choose_epilogue::choose_epilogue;
 use super::choose_reduction::choose_reduction;
+use super::choose_rows::choose_rows;
 use super::choose_tiled::choose_tiled;
 use super::choose_transpose::choose_transpose;
 use super::naming::name;
 use super::{Launch, PerOutput, Reason, Schedule, Strategy};
 use crate::device::{self, Device};
+use crate::kernel::has_kernel;
 
 /// Threads of a block of the one-output-a-thread strategy: eight warps, so that six blocks fill
 /// the 1536 threads of an sm_89 multiprocessor and eight the 2048 of an sm_90 one.
@@ -23,20 +28,19 @@ const PER_OUTPUT_THREADS: u32 = 256;
 /// device, `BadOption` for an unknown device.
 pub fn choose(program: &Program, options: &Options) -> Result<Schedule, Diagnostics> {
     let device = chosen_device(options)?;
-    if let Some(statement) = program.statements.iter().find(|s| !s.is_sum_of_products()) {
-        let shown = index::print_line(program, statement);
-        let message = format!("`{shown}` is not yet scheduled: it is no sum of products");
-        return Err(Diagnostic::new(Code::StatementUnsupported, message).into());
-    }
     let (paired, path) = index::pairs(program, options)?;
     let taken = options.path.is_some() || widest(&paired) < widest(program);
-    let canonical = index::merge(if taken { &paired } else { program });
+    let canonical = index::merge(&index::center(if taken { &paired } else { program }));
     let path = taken.then_some(path);
     tile_has_use(&canonical, options)?;
-    let mut launches = Vec::new();
-    for (statement_idx, statement) in canonical.statements.iter().enumerate() {
-        let mut launch = choose_launch(&canonical, statement_idx, statement, options, device)?;
-        launch.reasons.extend(strides_reason(&canonical, statement));
+    functions_have_kernels(&canonical)?;
+    let mut launches: Vec<Launch> = Vec::new();
+    let mut next = 0;
+    while let Some(statement) = canonical.statements.get(next) {
+        let mut launch = choose_launch(&canonical, next, statement, options, device)?;
+        choose_epilogue(&canonical, &mut launch);
+        launch.reasons.extend(strides_reason(&canonical, &launch));
+        next = launch.last + 1;
         launches.push(launch);
     }
     let name = options.name.clone().unwrap_or_else(|| name(program, options));
@@ -79,18 +83,45 @@ fn choose_launch(
     options: &Options,
     device: &'static Device,
 ) -> Result<Launch, Diagnostics> {
-    match missing_for_tiles(statement) {
-        None => choose_tiled(program, statement_idx, options, device),
-        Some(missing) => Ok(choose_transpose(program, statement_idx, statement)
+    if let Some(launch) = choose_rows(program, statement_idx) {
+        return Ok(launch);
+    }
+    let Some(missing) = missing_for_tiles(statement) else {
+        return choose_tiled(program, statement_idx, options, device);
+    };
+    let is_plain = statement.segment.is_none()
+        && statement.factors().iter().all(|factor| factor.gathers.is_empty());
+    let chosen = is_plain.then(|| {
+        choose_transpose(program, statement_idx, statement)
             .or_else(|| choose_reduction(program, statement_idx, statement, device))
-            .unwrap_or_else(|| per_output(statement_idx, &missing))),
+            .or_else(|| choose_elementwise(program, statement_idx, statement))
+    });
+    Ok(chosen.flatten().unwrap_or_else(|| per_output(statement, statement_idx, &missing)))
+}
+
+/// Every function that a statement applies must have a kernel for the type that it is computed in.
+fn functions_have_kernels(program: &Program) -> Result<(), Diagnostics> {
+    fn called(expr: &index::Expr) -> Vec<Function> {
+        let own = if let index::Expr::Call(function, _) = expr { Some(*function) } else { None };
+        own.into_iter().chain(expr.parts().into_iter().flat_map(called)).collect()
+    }
+    let dtype = program.accumulator();
+    let functions = program.statements.iter().flat_map(|statement| called(&statement.value));
+    match functions.into_iter().find(|function| !has_kernel(*function, dtype)) {
+        None => Ok(()),
+        Some(function) => {
+            let message = format!("`{}` has no kernel for {dtype}", function.name());
+            let help = "write `dtype = f32`, or an expression without the function";
+            Err(Diagnostic::new(Code::DtypeUnsupported, message).help(help).into())
+        }
     }
 }
 
 /// Strides that only the launch knows leave a preference open; the choice is the row-major one.
-fn strides_reason(program: &Program, statement: &Statement) -> Option<Reason> {
+fn strides_reason(program: &Program, launch: &Launch) -> Option<Reason> {
     let mut names: Vec<String> = Vec::new();
-    for factor in statement.factors() {
+    let statements = launch.statements().map(|position| &program.statements[position]);
+    for factor in statements.flat_map(Statement::factors) {
         let tensor = program.tensor(factor.tensor);
         let name = format!("`{}`", tensor.name);
         if tensor.layout == Layout::Strided && !names.contains(&name) {
@@ -115,6 +146,9 @@ pub(super) fn located(diagnostic: Diagnostic, options: &Options, key: &str) -> D
 
 /// What a statement lacks of a contraction that tiles fit, in words; `None` when it lacks nothing.
 fn missing_for_tiles(statement: &Statement) -> Option<String> {
+    if !statement.is_sum_of_products() {
+        return Some("it is no sum of products".to_string());
+    }
     let n_factors = statement.factors().len();
     if n_factors != 2 {
         return Some(format!("tiles take two operands and it has {n_factors}"));
@@ -135,18 +169,22 @@ fn tile_refused(tile: &Tile, missing: &str) -> Diagnostic {
         .help("leave `tile` out")
 }
 
-fn per_output(statement_idx: usize, missing: &str) -> Launch {
+fn per_output(statement: &Statement, statement_idx: usize, missing: &str) -> Launch {
     let reason = |decision: &str, because: &str| Reason {
         decision: decision.to_string(),
         because: because.to_string(),
     };
+    let because = match statement.reduced.as_slice() {
+        [] => format!("nothing is summed, and {missing}"),
+        [..] => "its terms are looked up, so neighbours of them are none in memory".to_string(),
+    };
     let strategy = PerOutput { block_threads: PER_OUTPUT_THREADS };
     let reasons = vec![
-        reason("one thread an output element", &format!("nothing is summed, and {missing}")),
+        reason("one thread an output element", &because),
         reason(
             &format!("{PER_OUTPUT_THREADS} threads a block"),
             "whole blocks of eight warps fill a multiprocessor",
         ),
     ];
-    Launch { statement: statement_idx, strategy: Strategy::PerOutput(strategy), reasons }
+    Launch::of(statement_idx, Strategy::PerOutput(strategy), reasons)
 }

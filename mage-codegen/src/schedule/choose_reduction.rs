@@ -72,7 +72,7 @@ pub fn choose_reduction(
     let splits = reasoned.iter().map(|(split, _)| *split).collect();
     let reduction = Reduction { lanes, lane_mode, terms, outer, ahead: AHEAD, splits, kinds };
     let reasons = reasons(program, statement, &reduction, &reasoned);
-    Some(Launch { statement: statement_idx, strategy: Strategy::Reduction(reduction), reasons })
+    Some(Launch::of(statement_idx, Strategy::Reduction(reduction), reasons))
 }
 
 /// What lanes along `mode` cost: operands with a sector for each lane, then an output with one,

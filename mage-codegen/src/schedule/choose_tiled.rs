@@ -62,7 +62,7 @@ pub fn choose_tiled(
     family.long = choose_long(&groups, &family, options, device).map(Box::new);
     let named = Named { program, statement: groups.statement };
     let reasons = reasons(named, &family, options, device);
-    Ok(Launch { statement: statement_idx, strategy: Strategy::Tiled(family), reasons })
+    Ok(Launch::of(statement_idx, Strategy::Tiled(family), reasons))
 }
 
 fn refused(options: &Options, need: &str) -> Diagnostic {

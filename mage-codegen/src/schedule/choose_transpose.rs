@@ -44,7 +44,7 @@ pub fn choose_transpose(
         outer: outer.copied().collect(),
     };
     let reasons = reasons(program, &transpose);
-    Some(Launch { statement: statement_idx, strategy: Strategy::Transpose(transpose), reasons })
+    Some(Launch::of(statement_idx, Strategy::Transpose(transpose), reasons))
 }
 
 fn tail(program: &Program, mode: ModeId, tile: u32) -> Tail {

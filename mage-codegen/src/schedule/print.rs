@@ -6,8 +6,8 @@ use std::fmt::Write;
 use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
-    Along, Cost, Deep, Epilogue, Family, Lanes, Launch, Long, Member, PerOutput, Range, Reduction,
-    Schedule, Side, Split, Strategy, Summing, Tail, Tiled, Transpose, VariantKind, product_depth,
+    Along, Cost, Deep, Elementwise, Epilogue, Family, Lanes, Launch, Long, Member, PerOutput, Range,
+    Reduction, Rows, Schedule, Side, Split, Strategy, Summing, Tail, Tiled, Transpose, VariantKind, product_depth,
 };
 use crate::device::Device;
 
@@ -33,12 +33,17 @@ pub fn nest(schedule: &Schedule, launch: &Launch) -> String {
     let statement = &program.statements[launch.statement];
     let mut nest = Nest { program, text: String::new(), base: 0, depth: 0 };
     if program.statements.len() > 1 {
-        nest.line(&format!("step {}: {}", launch.statement, index::print_line(program, statement)));
+        for position in launch.statements() {
+            let line = index::print_line(program, &program.statements[position]);
+            nest.line(&format!("step {position}: {line}"));
+        }
     }
     match &launch.strategy {
         Strategy::Tiled(family) => nest.family(statement, family, schedule.device),
         Strategy::Transpose(transpose) => nest.transpose(statement, transpose),
         Strategy::Reduction(reduction) => nest.reduction(reduction),
+        Strategy::Rows(rows) => nest.rows(rows),
+        Strategy::Elementwise(elementwise) => nest.elementwise(elementwise),
         Strategy::PerOutput(per_output) => nest.per_output(statement, per_output),
     }
     nest.text
@@ -333,6 +338,44 @@ impl Nest<'_> {
         names.join(" ")
     }
 
+    fn rows(&mut self, rows: &Rows) {
+        let (all, col) = (self.names(&rows.row_modes), self.name(rows.col_mode).to_string());
+        let all = if all.is_empty() { "the one row".to_string() } else { all };
+        for width in &rows.widths {
+            self.open(&format!("for {}", width.words()));
+            self.open(&format!("grid    {all} in blocks of {}", width.block_rows));
+            self.open(&format!("threads {} of {col}", width.row_threads));
+            match width.thread_cols {
+                Some(cols) => {
+                    self.line(&format!("regs    {cols} of {col}, in turn through every statement"));
+                }
+                None => self.line(&format!("serial  {col} once for every statement")),
+            }
+            self.depth = 0;
+        }
+        for kind in &rows.kinds {
+            self.line(&format!("variant {}: {} columns an access", kind.name(), Rows::elems(*kind)));
+        }
+    }
+
+    fn elementwise(&mut self, elementwise: &Elementwise) {
+        let Elementwise { lane_mode, thread_rows, block_threads, .. } = *elementwise;
+        let [lane, unrolled] =
+            [lane_mode, elementwise.unrolled_mode()].map(|mode| self.name(mode).to_string());
+        let outer: Vec<ModeId> =
+            elementwise.outer.iter().copied().chain(elementwise.row_mode).collect();
+        let outer = self.names(&outer);
+        let outer = if outer.is_empty() { lane.clone() } else { format!("{outer} {lane}") };
+        self.open(&format!("grid    {outer} in blocks of {block_threads} threads"));
+        self.open(&format!("lanes   along {lane}"));
+        self.line(&format!("unroll  {thread_rows} of {unrolled}, tail predicated"));
+        self.depth = 0;
+        for kind in &elementwise.kinds {
+            let elems = Elementwise::elems(*kind);
+            self.line(&format!("variant {}: {elems} elements an access", kind.name()));
+        }
+    }
+
     fn per_output(&mut self, statement: &Statement, per_output: &PerOutput) {
         let output = self.names(&statement.target.modes);
         self.open(&format!(
@@ -341,6 +384,18 @@ impl Nest<'_> {
             per_output.block_threads
         ));
         self.open("threads one output each");
+        for mode in &statement.reduced {
+            let name = self.name(*mode).to_string();
+            let of = match statement.segment {
+                None => name,
+                Some(segment) => {
+                    let row = self.name(segment.row);
+                    let pointers = &self.program.tensor(segment.pointers).name;
+                    format!("{name} from {pointers}[{row}] to {pointers}[{row}+1]")
+                }
+            };
+            self.open(&format!("serial  {of}"));
+        }
         self.depth = 0;
     }
 }

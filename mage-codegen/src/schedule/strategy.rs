@@ -1,8 +1,10 @@
 //! A schedule and the strategies it can choose from.
 
-use mage_einsum::index::{PathReport, Program};
+use std::ops::RangeInclusive;
 
-use super::{Family, Reduction, Transpose};
+use mage_einsum::index::{Access, PathReport, Program, TensorId};
+
+use super::{Elementwise, Family, Reduction, Rows, Transpose};
 use crate::device::Device;
 
 /// How a program is run: its launches in order, each covering one statement.
@@ -19,11 +21,25 @@ pub struct Schedule {
     pub options: String,
     /// The device it was chosen for.
     pub device: &'static Device,
-    /// One a statement.
+    /// In order; together they cover every statement once.
     pub launches: Vec<Launch>,
 }
 
 impl Schedule {
+    /// What a launch writes to memory.
+    pub fn target(&self, launch: &Launch) -> &Access {
+        &self.program.statements[launch.last].target
+    }
+
+    /// Whether a temporary never leaves the registers of its launch.
+    pub fn is_in_registers(&self, tensor: TensorId) -> bool {
+        let is_inner = |launch: &Launch| {
+            let inner = launch.statement..launch.last;
+            inner.into_iter().any(|at| self.program.statements[at].target.tensor == tensor)
+        };
+        self.launches.iter().any(is_inner)
+    }
+
     /// The entry name of a launch's kernel, or what it begins with where the launch has several:
     /// each then adds its own `parts`, such as `wide`.
     pub fn kernel_name<'n>(
@@ -42,12 +58,26 @@ impl Schedule {
 /// One kernel launch (or one of several variants of it).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Launch {
-    /// Position of the statement in the program.
+    /// Position of its first statement in the program.
     pub statement: usize,
+    /// Position of its last one. What those between write stays in registers.
+    pub last: usize,
     /// How it is mapped.
     pub strategy: Strategy,
     /// Why, one entry a decision, in the order they were taken.
     pub reasons: Vec<Reason>,
+}
+
+impl Launch {
+    /// A launch of one statement.
+    pub fn of(statement: usize, strategy: Strategy, reasons: Vec<Reason>) -> Launch {
+        Launch { statement, last: statement, strategy, reasons }
+    }
+
+    /// Positions of its statements, in order.
+    pub fn statements(&self) -> RangeInclusive<usize> {
+        self.statement..=self.last
+    }
 }
 
 /// A decision and why it was taken.
@@ -70,12 +100,16 @@ pub enum Strategy {
     Transpose(Transpose),
     /// Several threads share the terms of an output.
     Reduction(Reduction),
+    /// A row goes through several statements in registers.
+    Rows(Rows),
+    /// Lanes walk the output's last mode; nothing is reduced.
+    Elementwise(Elementwise),
     /// A thread computes one output element from global memory.
     PerOutput(PerOutput),
 }
 
-/// One thread an output element of a statement that sums nothing: coalesced where the operands lie
-/// as the output does.
+/// One thread an output element, whatever the statement: coalesced where the operands lie as the
+/// output does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerOutput {
     /// Threads a block.

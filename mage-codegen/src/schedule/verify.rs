@@ -1,10 +1,10 @@
 //! Says why a schedule is not one: a layout that is not one-to-one, a tile that the layout does
 //! not cover, a stage that does not fit.
 
-use mage_einsum::index::ModeId;
+use mage_einsum::index::{Extent, ModeId};
 
 use super::{
-    Along, Epilogue, Lanes, Launch, Range, Reduction, Schedule, Strategy, Swizzle, Tiled,
+    Along, Epilogue, Lanes, Launch, Range, Reduction, Rows, Schedule, Strategy, Swizzle, Tiled,
     Transpose, chunk_elems,
 };
 use crate::device::WARP_THREADS;
@@ -26,6 +26,14 @@ fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
         Strategy::PerOutput(per_output) => block_threads(schedule, per_output.block_threads),
         Strategy::Transpose(transpose) => verify_transpose(schedule, launch, transpose),
         Strategy::Reduction(reduction) => verify_reduction(schedule, launch, reduction),
+        Strategy::Rows(rows) => verify_rows(schedule, launch, rows),
+        Strategy::Elementwise(elementwise) => {
+            block_threads(schedule, elementwise.block_threads)?;
+            let mut mapped = elementwise.outer.clone();
+            mapped.extend(elementwise.row_mode);
+            mapped.push(elementwise.lane_mode);
+            verify_modes(schedule, launch, &mapped)
+        }
         Strategy::Tiled(family) => {
             family.tiles().try_for_each(|tiled| verify_tile(schedule, launch, tiled))
         }
@@ -100,6 +108,34 @@ fn verify_reduction(
         Some(Range::Long(_) | Range::Short(_) | Range::Few(_)) | None => {
             Err("the last split is not for everything else".to_string())
         }
+    }
+}
+
+/// Every width has whole warps, and every row some width.
+fn verify_rows(schedule: &Schedule, launch: &Launch, rows: &Rows) -> Result<(), String> {
+    let program = &schedule.program;
+    for position in launch.statements() {
+        for (mode, _) in &program.statements[position].roles {
+            if *mode != rows.col_mode && !rows.row_modes.contains(mode) {
+                return Err(format!("mode `{}` is not mapped", program.mode(*mode).name));
+            }
+        }
+    }
+    for width in &rows.widths {
+        block_threads(schedule, width.block_threads())?;
+        let threads = width.row_threads;
+        if !threads.is_multiple_of(WARP_THREADS) || width.block_rows > 1 && threads != WARP_THREADS {
+            return Err(format!("{threads} threads a row, {} rows a block", width.block_rows));
+        }
+        if width.thread_cols.is_some_and(|cols| !cols.is_multiple_of(4)) {
+            return Err(format!("{:?} columns of a thread", width.thread_cols));
+        }
+    }
+    let last = rows.widths.last().map(|width| width.most_cols());
+    match (last, program.mode(rows.col_mode).extent) {
+        (Some(None), _) => Ok(()),
+        (Some(Some(most)), Extent::Fixed(extent)) if extent <= most => Ok(()),
+        (_, _) => Err("the last width is not for all rows".to_string()),
     }
 }
 

@@ -2,6 +2,7 @@
 //! unique in it, and knows the extents and strides of the program's modes.
 
 mod strides;
+mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +10,20 @@ use mage_einsum::dtype::Dtype;
 use mage_einsum::index::{Access, Extent, ModeId, Program, Statement, TensorId};
 
 use super::names::Names;
+use super::point;
 use crate::kernel::walk;
 use crate::kernel::{
-    BufferId, Expr, HostExpr, Kernel, Param, ParamValue, Place, Pred, Reg, RegArray, RegId,
-    SharedArray, SharedId, Space, Stmt, Ty, Value, Var, VarId, Width,
+    BufferId, Expr, HostExpr, Kernel, Param, ParamValue, Pred, Reg, RegArray, RegId, SharedArray,
+    SharedId, Stmt, Ty, Var, VarId, Width,
 };
+use crate::schedule::{Launch, Schedule};
 
 /// A kernel in the making.
 pub struct Builder<'p> {
     /// The canonical program.
     pub program: &'p Program,
+    /// The statements of the launch: the first, and those that go on with each of its results.
+    pub statements: Vec<&'p Statement>,
     /// Its mangling table.
     pub names: &'p Names,
     coordinate_ty: Ty,
@@ -47,10 +52,12 @@ pub struct Frame {
     pub min_blocks: u32,
 }
 
-/// Registers on their way to the target of a statement.
+/// Registers on their way to the target of a statement: reduced, but for what ends a reduction.
 pub struct Write {
     /// The first element, in elements from the target's start.
     pub offset: Expr,
+    /// Its coordinates; the others follow along the target's last mode.
+    pub at: Vec<(ModeId, Expr)>,
     /// As many registers as the width has elements.
     pub from: Vec<Reg>,
     /// How many elements, in one access.
@@ -60,16 +67,21 @@ pub struct Write {
 }
 
 impl<'p> Builder<'p> {
-    /// A kernel whose coordinates have type `coordinate_ty`, with a parameter for each run-time
-    /// extent among `modes`.
+    /// A kernel for a launch, whose coordinates have type `coordinate_ty`, with a parameter for
+    /// each run-time extent that its statements ask for.
     pub fn new(
-        program: &'p Program,
+        schedule: &'p Schedule,
+        launch: &Launch,
         names: &'p Names,
         coordinate_ty: Ty,
-        modes: &[ModeId],
     ) -> Builder<'p> {
+        let program = &schedule.program;
+        let statements: Vec<&Statement> =
+            launch.statements().map(|position| &program.statements[position]).collect();
+        let modes = point::modes(&statements);
         let mut builder = Builder {
             program,
+            statements,
             names,
             coordinate_ty,
             used: names.tensors().iter().chain(names.parts()).cloned().collect(),
@@ -83,8 +95,8 @@ impl<'p> Builder<'p> {
             thread: None,
         };
         for mode in modes {
-            let extent = builder.extent_of(*mode);
-            builder.extents.insert(*mode, extent);
+            let extent = builder.extent_of(mode);
+            builder.extents.insert(mode, extent);
         }
         builder
     }
@@ -203,33 +215,6 @@ impl<'p> Builder<'p> {
     /// The type of coordinates.
     pub fn coordinate_ty(&self) -> Ty {
         self.coordinate_ty
-    }
-
-    /// Writes registers to consecutive elements of a statement's target where they exist; where
-    /// the statement accumulates, what is there is added to them first.
-    pub fn write(&mut self, body: &mut Vec<Stmt>, target: &Access, write: Write) {
-        let Write { offset, from, width, when } = write;
-        let to = Place { space: Space::Global(buffer(target)), offset };
-        let writes = |statement: &&Statement| statement.target.tensor == target.tensor;
-        let statement = self.program.statements.iter().find(writes);
-        if !statement.is_some_and(|statement| statement.accumulates) {
-            body.push(Stmt::Store { to, from, width, when });
-            return;
-        }
-        let before = self.registers("before", width.elems());
-        let mut then = vec![
-            Stmt::Fill { reg: before, value: 0.0 },
-            Stmt::Load { to: reg(before, Expr::u32(0)), from: to.clone(), width, when: None },
-        ];
-        for (to, place) in from.iter().zip(0..) {
-            let value = Value::Add(to.clone(), reg(before, Expr::u32(place)));
-            then.push(Stmt::Compute { to: to.clone(), value });
-        }
-        then.push(Stmt::Store { to, from, width, when: None });
-        match when {
-            None => body.extend(then),
-            Some(when) => body.push(Stmt::If { when, then, otherwise: Vec::new() }),
-        }
     }
 
     /// A number in the type of coordinates.

@@ -182,8 +182,8 @@ fn store_row(
                 .collect();
             let predicated = store.tiled.col.tail == Tail::Predicated;
             let when = predicated.then(|| col.less(builder.extent(col_mode)));
-            let write = Write { offset, from, width, when };
-            store.part.write(builder, body, (store.target, first_place), write);
+            let write = Write { offset, at, from, width, when };
+            store.part.write(builder, body, first_place, write);
         });
     });
 }

@@ -173,8 +173,8 @@ impl Exchanged<'_> {
             }
             let offset = builder.offset(store.target, |mode| coordinates::of(builder, &at, mode));
             let from = vec![reg(self.moved, pass)];
-            let write = Write { offset, from, width: Width::One, when: all(preds) };
-            builder.write(body, store.target, write);
+            let write = Write { offset, at, from, width: Width::One, when: all(preds) };
+            builder.write(body, write);
         });
     }
 

@@ -340,7 +340,9 @@ impl Host<'_> {
             }
         }
         if variant.store_elems > 1 {
-            wide.push((&statement.target, variant.store_elems));
+            let beside = wide::beside(self.schedule, self.launch).into_iter();
+            wide.extend(beside.map(|access| (access, variant.store_elems)));
+            wide.push((self.schedule.target(self.launch), variant.store_elems));
         }
         wide.sort_by_key(|(access, _)| access.tensor);
         wide

@@ -59,6 +59,9 @@ fn length(module: &Module, buffer: BufferId) -> Vec<HostStep> {
         };
         return workspace.is_required().then_some(require).into_iter().collect();
     }
+    if module.buffers[buffer.0].usage == BufferUse::Register {
+        return Vec::new();
+    }
     if module.buffers[buffer.0].parts.is_some() {
         // Their number follows from the extents, and there are few of them.
         return Vec::new();
@@ -95,7 +98,7 @@ pub fn unless_empty(
     module: &Module,
     steps: Vec<HostStep>,
 ) -> Vec<HostStep> {
-    let target = BufferId(schedule.program.statements[launch.statement].target.tensor.0);
+    let target = BufferId(schedule.target(launch).tensor.0);
     let elems = elems(module, target);
     let never_empty = elems.as_const().is_some_and(|number| number > 0);
     if module.buffers[target.0].usage != BufferUse::Temp || never_empty {
@@ -152,12 +155,11 @@ pub fn grid_limit(
     blocks: &HostExpr,
 ) -> Option<HostStep> {
     let limit = u64::from(schedule.device.capability.grid_blocks);
-    let statement = &schedule.program.statements[launch.statement];
     let size = size.map_or_else(String::new, |size| format!("{size} "));
     let what = match schedule.launches.len() {
         0 | 1 => format!("{size}blocks in the grid"),
         2.. => {
-            let target = &schedule.program.tensor(statement.target.tensor).name;
+            let target = &schedule.program.tensor(schedule.target(launch).tensor).name;
             format!("{size}blocks in the grid of {target}")
         }
     };

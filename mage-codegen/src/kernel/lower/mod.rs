@@ -14,16 +14,21 @@ mod epilogue;
 mod exchange;
 mod grid;
 mod coordinates;
+mod point;
+mod value;
+mod reduce;
 mod term;
 mod transpose;
 mod reduction;
 mod parts;
 mod part;
 mod total;
+mod rows;
+mod elementwise;
 mod per_output;
 mod proof;
 
-use mage_einsum::index;
+use mage_einsum::index::{self, TensorId};
 
 use super::{Buffer, BufferUse, HostStep, Label, Module, Provenance};
 use crate::schedule::{self, Schedule, Strategy};
@@ -52,6 +57,10 @@ pub fn lower(schedule: &Schedule) -> Module {
             }
             Strategy::Reduction(reduction) => {
                 reduction::lower(schedule, launch, reduction, &names, &module)
+            }
+            Strategy::Rows(rows) => rows::lower(schedule, launch, rows, &names, &module),
+            Strategy::Elementwise(elementwise) => {
+                elementwise::lower(schedule, launch, elementwise, &names, &module)
             }
             Strategy::PerOutput(per_output) => {
                 per_output::lower(schedule, launch, per_output, &names, &module)
@@ -104,7 +113,8 @@ fn buffers(schedule: &Schedule, names: &Names) -> Vec<Buffer> {
         .tensors
         .iter()
         .zip(names.tensors())
-        .map(|(tensor, ident)| Buffer {
+        .enumerate()
+        .map(|(position, (tensor, ident))| Buffer {
             name: tensor.name.clone(),
             ident: ident.clone(),
             parts: None,
@@ -115,6 +125,9 @@ fn buffers(schedule: &Schedule, names: &Names) -> Vec<Buffer> {
                 index::TensorKind::Input
                 | index::TensorKind::Indices { .. }
                 | index::TensorKind::Pointers { .. } => BufferUse::Read,
+                index::TensorKind::Temp if schedule.is_in_registers(TensorId(position)) => {
+                    BufferUse::Register
+                }
                 index::TensorKind::Temp => BufferUse::Temp,
                 index::TensorKind::Output if program.accumulates() => BufferUse::Update,
                 index::TensorKind::Output => BufferUse::Write,

@@ -56,14 +56,14 @@ impl Part {
         &self,
         builder: &mut Builder<'_>,
         body: &mut Vec<Stmt>,
-        (target, first_place): (&Access, &Expr),
+        first_place: &Expr,
         write: Write,
     ) {
         if self.at.is_none() {
-            builder.write(body, target, write);
+            builder.write(body, write);
             return;
         }
-        let Write { offset, from, width, when } = write;
+        let Write { offset, at: _, from, width, when } = write;
         let to = Place { space: Space::Global(self.to), offset: first_place.clone().plus(offset) };
         body.push(Stmt::Store { to, from, width, when });
     }

@@ -28,7 +28,10 @@ pub fn of(schedule: &Schedule, launch: &Launch, names: &Names) -> Option<Parts> 
     match &launch.strategy {
         Strategy::Reduction(reduction) => reduction::parts(schedule, reduction, names),
         Strategy::Tiled(family) => family::parts(schedule, launch, family, names),
-        Strategy::Transpose(_) | Strategy::PerOutput(_) => None,
+        Strategy::Transpose(_)
+        | Strategy::Rows(_)
+        | Strategy::Elementwise(_)
+        | Strategy::PerOutput(_) => None,
     }
 }
 

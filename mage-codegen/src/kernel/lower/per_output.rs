@@ -1,14 +1,16 @@
-//! Lowers the one-output-a-thread strategy: a flat output position taken apart into coordinates,
-//! and the product of the factors there.
+//! Lowers the one-output-a-thread strategy, which takes every statement: a flat output position
+//! taken apart into coordinates, and there the value, or its reduction, one term after another.
 
-use mage_einsum::index::{ModeId, Statement};
+use mage_einsum::index::{Access, ModeId, Statement};
 
 use super::builder::{Builder, Frame, Write, host_extent, reg};
 use super::coordinates;
 use super::host::grid_limit;
 use super::names::Names;
-use super::term::{self, Factor, Point};
-use crate::kernel::{Expr, HostExpr, HostStep, Kernel, Module, Stmt, Ty, Width};
+use super::point::{self, Point};
+use super::reduce;
+use super::value::Held;
+use crate::kernel::{Expr, HostExpr, HostStep, Kernel, Module, RegId, Stmt, Ty, Width};
 use crate::schedule::{Launch, PerOutput, Schedule};
 
 /// The kernel and the steps that launch it.
@@ -32,8 +34,7 @@ pub fn lower(
 
 fn kernel(schedule: &Schedule, launch: &Launch, per_output: &PerOutput, names: &Names) -> Kernel {
     let statement = &schedule.program.statements[launch.statement];
-    let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
-    let mut builder = Builder::new(&schedule.program, names, Ty::U64, &modes);
+    let mut builder = Builder::new(schedule, launch, names, Ty::U64);
     let mut body = Vec::new();
     let flat = Expr::Block
         .widen()
@@ -58,17 +59,67 @@ fn write(builder: &mut Builder<'_>, statement: &Statement, output: &Expr) -> Vec
     let mut body = Vec::new();
     let target = &statement.target;
     let at = coordinates::take_apart(builder, &mut body, &target.modes, output.clone(), "at");
-    let mut factors = Vec::new();
-    for access in statement.factors() {
-        builder.bind_strides(&mut body, access);
-        factors.push(Factor { access: access.clone(), elems: 1 });
+    for access in point::accesses(statement) {
+        builder.bind_strides(&mut body, &access);
     }
+    builder.bind_epilogue_strides(&mut body);
     let acc = builder.registers("acc", 1);
-    body.push(Stmt::Fill { reg: acc, value: 0.0 });
-    let point = Point { at: &at, what: "value" };
-    term::add(builder, &mut body, &factors, &point, |_| reg(acc, Expr::u32(0)));
+    let start = reduce::start(statement);
+    body.push(Stmt::Fill { reg: acc, value: start });
+    let point = Point::new(at.clone(), "at");
+    terms(builder, &mut body, statement, &statement.reduced, (point, acc));
     let from = vec![reg(acc, Expr::u32(0))];
-    let write = Write { offset: output.clone(), from, width: Width::One, when: None };
-    builder.write(&mut body, target, write);
+    let write = Write { offset: output.clone(), at, from, width: Width::One, when: None };
+    builder.write(&mut body, write);
     body
+}
+
+/// One loop for each of `modes`, the term within.
+fn terms(
+    builder: &mut Builder<'_>,
+    body: &mut Vec<Stmt>,
+    statement: &Statement,
+    modes: &[ModeId],
+    (mut point, acc): (Point, RegId),
+) {
+    let Some((mode, inner)) = modes.split_first() else {
+        let held: Vec<Held> = statement
+            .factors()
+            .into_iter()
+            .map(|access| load(builder, body, access, &mut point))
+            .collect();
+        reduce::term(builder, body, statement, (&held, &Expr::u32(0)), &reg(acc, Expr::u32(0)));
+        return;
+    };
+    let stem = builder.names.mode(*mode).to_string();
+    let bounds = match statement.segment {
+        None => [builder.number(0), builder.extent(*mode)],
+        Some(segment) => {
+            let row = coordinates::of(builder, &point.at, segment.row);
+            let of = (segment.pointers, *mode);
+            [("begin", 0), ("end", 1)].map(|(what, beyond)| {
+                let name = format!("{stem}_{what}");
+                point::pointer(builder, body, of, (row.clone(), beyond), &name)
+            })
+        }
+    };
+    let var = builder.var(&format!("{stem}_at"), builder.coordinate_ty(), false);
+    let mut turn = Vec::new();
+    terms(builder, &mut turn, statement, inner, (point.with(*mode, Expr::Var(var)), acc));
+    body.push(Stmt::serial(var, bounds, 1, turn));
+}
+
+/// The element of an access at a point, in a register of its own.
+fn load(
+    builder: &mut Builder<'_>,
+    body: &mut Vec<Stmt>,
+    access: &Access,
+    point: &mut Point,
+) -> Held {
+    let from = point.place(builder, body, access);
+    let name = format!("{}_value", builder.names.tensor(access.tensor));
+    let array = builder.registers(&name, 1);
+    body.push(Stmt::Fill { reg: array, value: 0.0 });
+    body.push(Stmt::Load { to: reg(array, Expr::u32(0)), from, width: Width::One, when: None });
+    Held { access: access.clone(), array, first: Expr::u32(0), elems: 1 }
 }

@@ -4,8 +4,8 @@ use mage_einsum::index::{Layout, ModeId, Program};
 
 use crate::kernel::Module;
 use crate::schedule::{
-    Epilogue, Family, Lanes, Launch, Reduction, Schedule, Strategy, Tail, Tiled, Transpose,
-    product_depth,
+    Elementwise, Epilogue, Family, Lanes, Launch, Reduction, Rows, Schedule, Strategy, Tail, Tiled,
+    Transpose, product_depth,
 };
 
 /// Why every access of a launch is in bounds, why nothing races, and why the result does not
@@ -15,6 +15,10 @@ pub fn sentences(schedule: &Schedule, launch: &Launch) -> Vec<String> {
         Strategy::Tiled(family) => tiled_sentences(&schedule.program, launch, family),
         Strategy::Transpose(transpose) => transpose_sentences(&schedule.program, launch, transpose),
         Strategy::Reduction(reduction) => reduction_sentences(&schedule.program, launch, reduction),
+        Strategy::Rows(rows) => rows_sentences(schedule, launch, rows),
+        Strategy::Elementwise(elementwise) => {
+            elementwise_sentences(&schedule.program, launch, elementwise)
+        }
         Strategy::PerOutput(_) => per_output_sentences(&schedule.program, launch),
     };
     if schedule.launches.len() == 1 {
@@ -206,6 +210,63 @@ fn reduction_sentences(program: &Program, launch: &Launch, reduction: &Reduction
             .to_string(),
     ]);
     sentences
+}
+
+fn rows_sentences(schedule: &Schedule, launch: &Launch, rows: &Rows) -> Vec<String> {
+    let program = &schedule.program;
+    let col = &program.mode(rows.col_mode).name;
+    let mut sentences = vec![format!(
+        "{}; a row is below their number, and columns are read and written only below `{col}`, so \
+         every offset is in bounds.",
+        checked(program, launch)
+    )];
+    if rows.widths.iter().any(|width| width.block_rows > 1) {
+        sentences.push(
+            "Warps beyond the last row repeat it and store nothing, so that every warp is whole \
+             where it shuffles."
+                .to_string(),
+        );
+    }
+    if rows.widths.iter().any(|width| width.block_rows == 1) {
+        sentences.push(
+            "Each reduction has cells of shared memory of its own: a warp writes one before a \
+             barrier, and all read them behind it."
+                .to_string(),
+        );
+    }
+    sentences.push(
+        "A thread reduces its own columns in ascending order, and the results of threads and warps \
+         are combined in a fixed order, to the same value in all of them; each element is stored \
+         by one thread: no race, and the same result in every run."
+            .to_string(),
+    );
+    let low = program.tensors.iter().filter(|tensor| tensor.name.ends_with("_low"));
+    sentences.extend(low.map(|tensor| {
+        let mean = tensor.name.trim_end_matches("_low");
+        format!(
+            "Deviations from `{mean}` are corrected by `{}`, their own mean, which is what the \
+             rounding of `{mean}` cost all of them.",
+            tensor.name
+        )
+    }));
+    sentences
+}
+
+fn elementwise_sentences(
+    program: &Program,
+    launch: &Launch,
+    elementwise: &Elementwise,
+) -> Vec<String> {
+    let mode = &program.mode(elementwise.unrolled_mode()).name;
+    vec![
+        format!(
+            "{}; every coordinate is a quotient or a remainder below its extent, and beyond the \
+             last position of `{mode}` the last one is read again, so every offset is in bounds.",
+            checked(program, launch)
+        ),
+        "Each thread stores its own output elements, those that exist, and shares nothing: no race."
+            .to_string(),
+    ]
 }
 
 /// Why a sum in parts has every term once.

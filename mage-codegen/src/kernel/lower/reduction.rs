@@ -14,7 +14,10 @@ use super::host::{grid_limit, require_limit, selected};
 use super::names::Names;
 use super::part::Part;
 use super::parts::Parts;
-use super::term::{self, Factor, Point};
+use super::point::Point;
+use super::reduce;
+use super::term::Factor;
+use super::value::Held;
 use super::total::{self, Partial};
 use super::wide;
 use crate::kernel::{Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, RegId, Stmt, Ty};
@@ -147,7 +150,8 @@ impl<'p> Host<'p> {
         let mut wide: Vec<&Access> = self.statement().factors();
         wide.retain(|factor| factor.modes.contains(&mode));
         if stores_wide(self.reduction, &self.statement().target) {
-            wide.push(&self.statement().target);
+            wide.extend(wide::beside(self.schedule, self.launch));
+            wide.push(self.schedule.target(self.launch));
         }
         let wide: Vec<(&Access, u32)> = wide.into_iter().map(|access| (access, 4)).collect();
         wide::eligible(&self.schedule.program, self.names, self.module, (&wide, partial))
@@ -177,6 +181,7 @@ struct Sum<'p> {
     reduction: &'p Reduction,
     split: &'p Split,
     kind: VariantKind,
+    statement: &'p Statement,
     factors: Vec<Factor>,
     target: Access,
     /// Where a part's sums go; none where a block sums all terms.
@@ -193,9 +198,7 @@ impl<'p> Sum<'p> {
         partial: Option<&'p Partial>,
     ) -> Sum<'p> {
         let statement = host.statement();
-        let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
-        let program = &host.schedule.program;
-        let mut builder = Builder::new(program, host.names, Ty::U64, &modes);
+        let mut builder = Builder::new(host.schedule, host.launch, host.names, Ty::U64);
         let elems = Reduction::elems(kind);
         let along = |access: &Access| access.modes.contains(&host.reduction.lane_mode);
         let factor = |access: &Access| Factor {
@@ -215,7 +218,8 @@ impl<'p> Sum<'p> {
             split,
             kind,
             factors,
-            target: statement.target.clone(),
+            target: host.schedule.target(host.launch).clone(),
+            statement,
             partial,
             acc,
         }
@@ -279,7 +283,7 @@ impl<'p> Sum<'p> {
         let n_terms = end.clone().minus(begin.clone());
         let whole = begin.clone().plus(n_terms.over(chunk.clone()).times(chunk));
         let whole = self.builder.bind(body, "whole", whole);
-        body.push(Stmt::Fill { reg: self.acc, value: 0.0 });
+        body.push(Stmt::Fill { reg: self.acc, value: reduce::start(self.statement) });
 
         let [term, rest] = ["term", "rest"].map(|name| self.builder.var(name, Ty::U64, false));
         let in_flight = self.builder.var("ahead", Ty::U32, false);
@@ -312,10 +316,17 @@ impl<'p> Sum<'p> {
         let mut at =
             coordinates::take_apart(builder, body, &self.reduction.terms, position, coordinate);
         at.extend(outer.iter().cloned());
-        let point = Point { at: &at, what: value };
-        term::add(builder, body, &self.factors, &point, |elem| match self.kind {
-            VariantKind::Wide => reg(self.acc, elem),
-            VariantKind::Narrow => reg(self.acc, in_flight.clone()),
+        let point = Point::new(at, value);
+        let held: Vec<Held> =
+            self.factors.iter().map(|factor| factor.load(builder, body, &point)).collect();
+        let n_terms = self.factors.iter().map(|factor| factor.elems).max().unwrap_or(1);
+        let (statement, kind, acc) = (self.statement, self.kind, self.acc);
+        builder.unrolled(body, "elem", n_terms, |builder, body, elem| {
+            let to = match kind {
+                VariantKind::Wide => reg(acc, elem.clone()),
+                VariantKind::Narrow => reg(acc, in_flight.clone()),
+            };
+            reduce::term(builder, body, statement, (&held, &elem), &to);
         });
     }
 }

@@ -78,19 +78,18 @@ impl<'p> Lowering<'p> {
     ) -> Lowering<'p> {
         let program = &schedule.program;
         let statement = &program.statements[launch.statement];
-        let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
         let factors: Vec<Access> = statement.factors().into_iter().cloned().collect();
         let [left, right] = [0, 1].map(|factor: usize| names.tensor(factors[factor].tensor));
         let again = if left == right { "_again" } else { "" };
         Lowering {
-            builder: Builder::new(program, names, Ty::U32, &modes),
+            builder: Builder::new(schedule, launch, names, Ty::U32),
             schedule,
             launch,
             tiled,
             variant,
             stems: [left.to_string(), format!("{right}{again}")],
             factors,
-            target: statement.target.clone(),
+            target: schedule.target(launch).clone(),
             version: *version,
         }
     }
@@ -108,6 +107,7 @@ impl<'p> Lowering<'p> {
         for access in self.factors.iter().chain([&self.target]) {
             self.builder.bind_strides(&mut body, access);
         }
+        self.builder.bind_epilogue_strides(&mut body);
         let owned = epilogue::bind_owned(&mut self.builder, &mut body, tiled);
         let tiles =
             self.builder.shared_of("tiles", tiled.stages * tiled.stage_elems(), tiled.dtype);

@@ -1,9 +1,10 @@
 //! The second kernel of a sum in parts: adds the partial sums of each output in a fixed order. A
 //! lane has an output, and the warps of its block take the parts in turn.
 
-use mage_einsum::index::{Access, TensorId};
+use mage_einsum::index::{ModeId, TensorId};
 
 use super::builder::{Builder, Frame, Write, reg};
+use super::coordinates;
 use super::host::elems;
 use super::names::Names;
 use super::parts::{self, Parts};
@@ -41,7 +42,7 @@ impl Partial {
         names: &Names,
         module: &Module,
     ) -> Option<Partial> {
-        let target = schedule.program.statements[launch.statement].target.tensor;
+        let target = schedule.target(launch).tensor;
         Some(Partial {
             target,
             parts: parts::of(schedule, launch, names)?,
@@ -58,7 +59,7 @@ pub fn step(kernel: usize, partial: &Partial) -> HostStep {
 
 /// The kernel.
 pub fn kernel(schedule: &Schedule, launch: &Launch, names: &Names, partial: &Partial) -> Kernel {
-    let mut builder = Builder::new(&schedule.program, names, Ty::U64, &[]);
+    let mut builder = Builder::new(schedule, launch, names, Ty::U64);
     let n_parts = builder.param("n_parts", Ty::U64, &partial.parts.n_parts);
     let n_outputs = builder.param("n_outputs", Ty::U64, &partial.n_outputs);
     let sums = builder.shared("sums", WARPS * WARP_THREADS);
@@ -66,7 +67,7 @@ pub fn kernel(schedule: &Schedule, launch: &Launch, names: &Names, partial: &Par
     let mut body = Vec::new();
     let lane = total.sum_of_warps(&mut body);
     body.push(Stmt::Barrier);
-    total.store(&mut body, &schedule.program.statements[launch.statement].target, &lane);
+    total.store(&mut body, &lane);
     let frame = Frame {
         name: schedule.kernel_name(launch, ["long", "total"]),
         summary: format!("{WARPS} warps for {WARP_THREADS} outputs, whose parts they add up."),
@@ -142,8 +143,9 @@ impl Total<'_> {
     }
 
     /// The first warp adds up the sums of all warps, the first one's first.
-    fn store(&mut self, body: &mut Vec<Stmt>, target: &Access, lane: &Lane) {
+    fn store(&mut self, body: &mut Vec<Stmt>, lane: &Lane) {
         let mut then = Vec::new();
+        let at = self.coordinates(&mut then, &lane.output);
         let [total, of_warp] = ["total", "of_warp"].map(|name| self.register(&mut then, name));
         let thread = lane.thread.clone();
         let space = Space::Shared(self.sums);
@@ -157,12 +159,22 @@ impl Total<'_> {
             turn.push(add(&total, of_warp));
         });
         let offset = lane.output.clone();
-        let write = Write { offset, from: vec![total], width: Width::One, when: None };
-        self.builder.write(&mut then, target, write);
+        let write = Write { offset, at, from: vec![total], width: Width::One, when: None };
+        self.builder.write(&mut then, write);
         let first_warp = lane.thread.clone().less(lanes());
         let exists = lane.output.clone().less(self.n_outputs.clone());
         let when = Pred::All(vec![first_warp, exists]);
         body.push(Stmt::If { when, then, otherwise: Vec::new() });
+    }
+
+    /// The coordinates of an output, where a statement goes on with it that asks for them.
+    fn coordinates(&mut self, body: &mut Vec<Stmt>, output: &Expr) -> Vec<(ModeId, Expr)> {
+        if self.builder.statements.len() == 1 {
+            return Vec::new();
+        }
+        self.builder.bind_epilogue_strides(body);
+        let modes = self.builder.statements[0].target.modes.clone();
+        coordinates::take_apart(&mut self.builder, body, &modes, output.clone(), "at")
     }
 
     /// One register, zero at first.

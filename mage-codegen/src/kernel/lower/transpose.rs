@@ -39,8 +39,7 @@ fn digits(transpose: &Transpose) -> Vec<Digit> {
 
 fn kernel(schedule: &Schedule, launch: &Launch, transpose: &Transpose, names: &Names) -> Kernel {
     let statement = &schedule.program.statements[launch.statement];
-    let modes: Vec<ModeId> = statement.roles.iter().map(|(mode, _)| *mode).collect();
-    let mut builder = Builder::new(&schedule.program, names, Ty::U64, &modes);
+    let mut builder = Builder::new(schedule, launch, names, Ty::U64);
     let mut body = Vec::new();
     let origins = grid::bind(&mut builder, &mut body, &digits(transpose), Expr::Block);
     let factors = statement.factors();
@@ -137,8 +136,11 @@ impl Moves<'_> {
         });
         let offset = self.offset(target, [(across.mode, &across_at), (down.mode, &down_at)]);
         let when = self.exists([(across, &across_at), (down, &down_at)]);
-        let write = Write { offset, from: vec![value], width: Width::One, when };
-        self.builder.write(&mut moved, target, write);
+        let mut at = self.origins.clone();
+        at.retain(|(mode, _)| ![across.mode, down.mode].contains(mode));
+        at.extend([(across.mode, across_at), (down.mode, down_at)]);
+        let write = Write { offset, at, from: vec![value], width: Width::One, when };
+        self.builder.write(&mut moved, write);
         body.push(Stmt::unrolled(pass, passes, moved));
     }
 

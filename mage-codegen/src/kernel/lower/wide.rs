@@ -1,11 +1,12 @@
 //! What the host must find before accesses may be several elements wide.
 
-use mage_einsum::index::{Access, Layout, Program};
+use mage_einsum::index::{Access, Layout, Program, TensorId};
 
 use super::builder::{buffer, host_extent};
 use super::names::Names;
 use super::total::Partial;
 use crate::kernel::{BufferId, HostPred, Module};
+use crate::schedule::{Launch, Schedule};
 
 /// A wide access needs its address to be a multiple of its bytes: the buffer's start is, every
 /// position along the last mode is a multiple of so many elements, and so is every other stride. Row-major
@@ -32,6 +33,27 @@ pub fn eligible(
         }
     }
     HostPred::All(all)
+}
+
+/// The operands of a launch's later statements that are loaded as wide as results are stored: those
+/// that lie along the target's last mode.
+pub fn beside<'p>(schedule: &'p Schedule, launch: &Launch) -> Vec<&'p Access> {
+    let target = schedule.target(launch);
+    let statements = &schedule.program.statements;
+    let written: Vec<TensorId> =
+        launch.statements().map(|position| statements[position].target.tensor).collect();
+    let later = launch.statements().skip(1);
+    let read = later.flat_map(|position| statements[position].factors());
+    let lies_along = |access: &&Access| {
+        let along = target.modes.last();
+        let times = access.modes.iter().filter(|mode| Some(*mode) == along).count();
+        let is_row_major = schedule.program.tensor(access.tensor).layout == Layout::RowMajor;
+        !written.contains(&access.tensor)
+            && access.modes.last() == along
+            && times == 1
+            && is_row_major
+    };
+    read.filter(lies_along).collect()
 }
 
 fn of_access(

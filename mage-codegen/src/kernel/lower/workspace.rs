@@ -29,7 +29,7 @@ pub fn lay_out(schedule: &Schedule, names: &Names, module: &mut Module) {
     let least_elems = HostExpr::sum(sizes.clone());
     for launch in &schedule.launches {
         let Some(parts) = parts::of(schedule, launch, names) else { continue };
-        let target = schedule.program.statements[launch.statement].target.tensor;
+        let target = schedule.target(launch).tensor;
         let temp = BufferId(module.buffers.len());
         let whole = &module.buffers[target.0];
         module.buffers.push(Buffer {

@@ -325,6 +325,9 @@ impl Walk<'_> {
             (BufferUse::Workspace, Direction::Load | Direction::Store) => {
                 Err("an access to the workspace that is no temporary's".to_string())
             }
+            (BufferUse::Register, Direction::Load | Direction::Store) => {
+                Err("an access to a temporary that has no memory".to_string())
+            }
             (BufferUse::Read, Direction::Store) => {
                 Err("a store to a buffer for reading".to_string())
             }

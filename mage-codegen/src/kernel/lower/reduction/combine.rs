@@ -4,7 +4,8 @@
 use super::Sum;
 use crate::device::WARP_THREADS;
 use crate::kernel::lower::builder::reg;
-use crate::kernel::{Expr, Place, Pred, Reg, RegId, SharedId, Space, Stmt, Value, Width};
+use crate::kernel::lower::reduce;
+use crate::kernel::{Expr, Place, Pred, Reg, RegId, SharedId, Space, Stmt, Width};
 
 /// The partial sums of a block's warps in shared memory.
 pub struct Partials {
@@ -19,7 +20,7 @@ impl Sum<'_> {
         let mut distance = self.n_acc() / 2;
         while distance > 0 {
             for place in 0..distance {
-                add(body, &self.acc(place), self.acc(place + distance));
+                reduce::combine(body, self.statement, &self.acc(place), self.acc(place + distance));
             }
             distance /= 2;
         }
@@ -37,12 +38,12 @@ impl Sum<'_> {
         }
         let other = self.builder.registers("other", 1);
         body.push(Stmt::Fill { reg: other, value: 0.0 });
-        let (acc, other) = (self.acc, reg(other, Expr::u32(0)));
+        let (acc, other, statement) = (self.acc, reg(other, Expr::u32(0)), self.statement);
         self.builder.unrolled(body, "sum", n_sums, |_, body, sum| {
             for lane_mask in masks {
                 let sum = reg(acc, sum.clone());
                 body.push(Stmt::ShuffleXor { to: other.clone(), from: sum.clone(), lane_mask });
-                add(body, &sum, other.clone());
+                reduce::combine(body, statement, &sum, other.clone());
             }
         });
     }
@@ -81,7 +82,8 @@ impl Sum<'_> {
         let n_sums = n_outputs / self.reduction.output_lanes(self.split, self.kind);
         let [total, partial] =
             ["total", "partial"].map(|name| self.builder.registers(name, n_sums));
-        body.push(Stmt::Fill { reg: total, value: 0.0 });
+        let statement = self.statement;
+        body.push(Stmt::Fill { reg: total, value: reduce::start(statement) });
         body.push(Stmt::Fill { reg: partial, value: 0.0 });
         let (cells, column) = (partials.cells, partials.column.clone());
         self.builder.unrolled(body, "from_warp", self.n_warps(), |builder, body, warp| {
@@ -95,7 +97,7 @@ impl Sum<'_> {
                 when: None,
             });
             builder.unrolled(body, "sum_of", n_sums, |_, body, sum| {
-                add(body, &reg(total, sum.clone()), reg(partial, sum));
+                reduce::combine(body, statement, &reg(total, sum.clone()), reg(partial, sum));
             });
         });
         total
@@ -117,8 +119,4 @@ impl Sum<'_> {
 /// Where a warp's row of partial sums begins.
 fn row(warp: Expr, n_outputs: u32) -> Expr {
     if n_outputs == 1 { warp } else { warp.times(Expr::named("OUTPUTS", n_outputs)) }
-}
-
-fn add(body: &mut Vec<Stmt>, to: &Reg, from: Reg) {
-    body.push(Stmt::Compute { to: to.clone(), value: Value::Add(to.clone(), from) });
 }

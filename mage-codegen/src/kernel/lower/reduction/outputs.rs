@@ -19,6 +19,7 @@ impl Sum<'_> {
         let mut at = grid::bind(&mut self.builder, body, &digits, block.block.clone());
         self.bind_factor_strides(body);
         self.builder.bind_strides(body, &self.target);
+        self.builder.bind_epilogue_strides(body);
         let thread = self.builder.thread(body);
         let lane = thread.clone().modulo(lanes.clone());
         let column = self.builder.bind(body, "column", lane.times(Expr::u32(elems)));
@@ -74,8 +75,12 @@ impl Sum<'_> {
             });
             let from = (0..together).map(|elem| reg(total, store.clone().plus(Expr::u32(elem))));
             let from = from.collect();
-            let write = Write { offset, from, width: Width::of(together), when: None };
-            block.write(builder, body, (&target, &first_place), write);
+            let mut at = at.to_vec();
+            if let Some((_, first)) = at.iter_mut().find(|(id, _)| *id == mode) {
+                *first = first.clone().plus(store.widen());
+            }
+            let write = Write { offset, at, from, width: Width::of(together), when: None };
+            block.write(builder, body, &first_place, write);
         });
     }
 }

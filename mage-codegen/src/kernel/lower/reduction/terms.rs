@@ -1,5 +1,7 @@
 //! Lanes that walk the terms of one output: sums of rows, dot products, matrix times vector.
 
+use mage_einsum::index::ModeId;
+
 use super::Sum;
 use crate::device::WARP_THREADS;
 use crate::kernel::lower::builder::{Write, all, reg};
@@ -33,14 +35,14 @@ impl Sum<'_> {
             let partials = self.share(body, 1, Expr::u32(0));
             let mut then = Vec::new();
             let total = self.collect(&mut then, &partials, 1);
-            self.store(&mut then, block, (output, total), None);
+            self.store(&mut then, block, (output, at, total), None);
             let when = part.less(Expr::u32(1));
             body.push(Stmt::If { when, then, otherwise: Vec::new() });
             return;
         }
         let mut preds = vec![part.less(Expr::u32(1))];
         preds.extend(exists.map(|(exists, _)| exists));
-        self.store(body, block, (output, self.acc), all(preds));
+        self.store(body, block, (output, at, self.acc), all(preds));
     }
 
     /// The thread's output, and where a block has several, that it exists and the last that does.
@@ -82,12 +84,12 @@ impl Sum<'_> {
         &mut self,
         body: &mut Vec<Stmt>,
         block: &Part,
-        (offset, from): (Expr, RegId),
+        (offset, at, from): (Expr, Vec<(ModeId, Expr)>, RegId),
         when: Option<Pred>,
     ) {
         let first = block.first_place(&mut self.builder, body, &self.target);
         let from = vec![reg(from, Expr::u32(0))];
-        let write = Write { offset, from, width: Width::One, when };
-        block.write(&mut self.builder, body, (&self.target, &first), write);
+        let write = Write { offset, at, from, width: Width::One, when };
+        block.write(&mut self.builder, body, &first, write);
     }
 }
