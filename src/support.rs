@@ -128,6 +128,7 @@ fn run<O: Element>(
     let arguments = Arguments {
         extents,
         inputs,
+        indices: &[],
         output_before: &carried(before),
         output_len: if accumulates { before.len() } else { output_len(&levels.module, extents) },
         output_byte_alignment: BYTE_ALIGNMENT,

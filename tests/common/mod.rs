@@ -227,6 +227,7 @@ pub fn emulate_in(
     let arguments = Arguments {
         extents: &problem.extents,
         inputs: &inputs,
+        indices: &[],
         output_before: &problem.before,
         output_len: problem.evaluation.values.len(),
         output_byte_alignment: byte_alignment,

@@ -80,6 +80,7 @@ pub fn tried(
     let arguments = Arguments {
         extents,
         inputs: &inputs,
+        indices: &[],
         output_before: output_before.unwrap_or(&[]),
         output_len,
         output_byte_alignment: byte_alignment,

@@ -18,7 +18,7 @@ pub(crate) use describe::describe;
 pub use expr::{BinOp, Expr, Pred, Ty, VarId};
 pub use host::{Arm, HostError, HostExpr, HostPred, HostStep};
 pub use module::{
-    Buffer, BufferId, BufferUse, Kernel, Label, Module, Param, ParamValue, Provenance,
+    Buffer, BufferId, BufferUse, IndexUse, Kernel, Label, Module, Param, ParamValue, Provenance,
     REGION_ELEMS, RegArray, RegId, Region, SharedArray, SharedId, Var, Workspace,
 };
 pub use print::{host_expr, print, workspace_extent};
