@@ -10,7 +10,10 @@ use mage_standin_run::neighbours::{Extents, Indices, RowPointers, device, launch
 const POINTERS: [u32; 4] = [0, 2, 2, 5];
 const SOURCES: [u32; 5] = [1, 3, 0, 3, 3];
 
-fn run(pointers: (&[u32], usize), sources: (&[u32], usize)) -> Result<Vec<f32>, String> {
+/// Elements of an index operand, and what its handle is to find them below, or to end at.
+type Given<'a> = (&'a [u32], usize);
+
+fn run(pointers: Given<'_>, sources: Given<'_>) -> Result<Vec<f32>, String> {
     let Device { context, stream } = Device::new().unwrap();
     let module = device::load(&context).unwrap();
     let weights = DeviceBuffer::from_host(&stream, &[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
@@ -37,7 +40,7 @@ fn sums_over_rows_of_edges() {
 
 #[test]
 fn wrong_indices_are_refused() {
-    let rows: [((&[u32], usize), (&[u32], usize), &str); 8] = [
+    let rows: [(Given<'_>, Given<'_>, &str); 8] = [
         ((&POINTERS, 5), (&[1, 3, 0, 4, 3], 4), "index 4 at 3 is not below 4"),
         ((&[], 0), (&SOURCES, 4), "row pointers are empty, at least 1"),
         ((&[1, 2, 2, 5], 5), (&SOURCES, 4), "row pointers begin at 1, not at 0"),
