@@ -63,6 +63,7 @@ fn emulate_matmul(bencher: Bencher<'_, '_>, side: usize) {
         let arguments = Arguments {
             extents: &extents,
             inputs: &inputs,
+            indices: &[],
             output_before: &[],
             output_len: side * side,
             output_byte_alignment: 16,

@@ -31,7 +31,8 @@ pub struct Embedded<'a> {
     pub source_hash: &'a str,
 }
 
-/// Evaluates a specification on operands, added to what the output held where there is that.
+/// Evaluates a specification on operands and index operands, added to what the output held where
+/// there is that.
 ///
 /// # Errors
 ///
@@ -39,20 +40,20 @@ pub struct Embedded<'a> {
 pub fn reference<T: Element, O: Element>(
     notation: &str,
     options: &str,
-    operands: &[ArrayViewD<'_, T>],
+    (operands, indices): (&[ArrayViewD<'_, T>], &[ArrayViewD<'_, u32>]),
     before: Option<ArrayViewD<'_, O>>,
 ) -> Result<Evaluation, Diagnostics> {
     let spec = read(notation, options)?;
     let program = index::lower(&spec.notation, &spec.options)?;
     let Some(before) = before else {
-        return oracle::evaluate(&program, operands);
+        return oracle::evaluate_indexed(&program, operands, indices);
     };
     // One array type for both: every value is exact in f64.
     let mut arrays: Vec<ArrayD<f64>> =
         operands.iter().map(|operand| operand.mapv(T::to_f64)).collect();
     arrays.push(before.mapv(O::to_f64));
     let views: Vec<ArrayViewD<'_, f64>> = arrays.iter().map(|array| array.view()).collect();
-    oracle::evaluate(&program, &views)
+    oracle::evaluate_indexed(&program, &views, indices)
 }
 
 /// Recompiles a specification, compares the source, and runs the kernel in the emulator; `before`
@@ -64,7 +65,7 @@ pub fn reference<T: Element, O: Element>(
 pub fn emulate<T: Element, O: Element>(
     embedded: &Embedded<'_>,
     extents: &[usize],
-    operands: &[&[T]],
+    (operands, indices): (&[&[T]], &[&[u32]]),
     before: &[O],
 ) -> Result<Vec<O>, EmulateError> {
     let levels = recompiled(embedded)?;
@@ -74,7 +75,7 @@ pub fn emulate<T: Element, O: Element>(
         .iter()
         .map(|data| Input { data, view: None, byte_alignment: BYTE_ALIGNMENT })
         .collect();
-    run(&levels, &extents, &inputs, before)
+    run(&levels, &extents, (&inputs, indices), before)
 }
 
 /// The same for a specification with `strides = runtime`: operands lie as their views say.
@@ -84,11 +85,13 @@ pub fn emulate<T: Element, O: Element>(
 /// As [`EmulateError`] says.
 pub fn emulate_views<T: Element, O: Element>(
     embedded: &Embedded<'_>,
-    operands: &[ArrayViewD<'_, T>],
+    (operands, indices): (&[ArrayViewD<'_, T>], &[&[u32]]),
     before: &[O],
 ) -> Result<Vec<O>, EmulateError> {
     let levels = recompiled(embedded)?;
-    let shapes: Vec<&[usize]> = operands.iter().map(|operand| operand.shape()).collect();
+    let of_operands = operands.iter().map(|operand| operand.shape());
+    let of_indices: Vec<[usize; 1]> = indices.iter().map(|indices| [indices.len()]).collect();
+    let shapes: Vec<&[usize]> = of_operands.chain(of_indices.iter().map(|len| &len[..])).collect();
     let bound = Extents::from_shapes(&levels.program, &shapes).map_err(EmulateError::Operands)?;
     let labels = levels.module.labels.iter();
     let extents: Vec<u64> = labels.map(|label| bound.get(&label.name).unwrap_or(0)).collect();
@@ -102,7 +105,7 @@ pub fn emulate_views<T: Element, O: Element>(
         .iter()
         .map(|(data, view)| Input { data, view: Some(view), byte_alignment: BYTE_ALIGNMENT })
         .collect();
-    run(&levels, &extents, &inputs, before)
+    run(&levels, &extents, (&inputs, indices), before)
 }
 
 fn recompiled(embedded: &Embedded<'_>) -> Result<Levels, EmulateError> {
@@ -121,13 +124,14 @@ fn recompiled(embedded: &Embedded<'_>) -> Result<Levels, EmulateError> {
 fn run<O: Element>(
     levels: &Levels,
     extents: &[u64],
-    inputs: &[Input<'_>],
+    (inputs, indices): (&[Input<'_>], &[&[u32]]),
     before: &[O],
 ) -> Result<Vec<O>, EmulateError> {
     let accumulates = levels.program.accumulates();
     let arguments = Arguments {
         extents,
         inputs,
+        indices,
         output_before: &carried(before),
         output_len: if accumulates { before.len() } else { output_len(&levels.module, extents) },
         output_byte_alignment: BYTE_ALIGNMENT,

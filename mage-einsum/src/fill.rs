@@ -1,7 +1,11 @@
 //! Deterministic data for operands. The integer fills come from one hash, so that every test and
 //! every machine sees the same numbers and sums of them are exact in f32.
 
+use ndarray::{Array1, ArrayD, IxDyn};
+
+use crate::binding::Extents;
 use crate::dtype::{Dtype, Element};
+use crate::index::{Program, Tensor, TensorId, TensorKind};
 
 /// How operands are filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +53,53 @@ pub fn fill<T: Element>(fill: Fill, seed: u32, len: usize) -> Vec<T> {
 /// The same with each element rounded to `dtype`.
 pub fn fill_as(dtype: Dtype, fill: Fill, seed: u32, len: usize) -> Vec<f64> {
     (0..len).map(|n| dtype.round(element(fill, seed, n as u32))).collect()
+}
+
+/// The index operands of a program at its extents, in their order; operand k uses seed k.
+pub fn index_operands(program: &Program, extents: &Extents) -> Vec<ArrayD<u32>> {
+    let operands = program.given().zip(0..).filter(|((_, tensor), _)| tensor.kind.is_index());
+    let filled = |((id, tensor), seed): ((TensorId, &Tensor), u32)| {
+        let shape = extents.shape(program, id);
+        let len = shape.iter().product();
+        match tensor.kind {
+            TensorKind::Pointers { into } => {
+                Array1::from(pointers(seed, len, extents.of_mode(program.mode(into)))).into_dyn()
+            }
+            TensorKind::Indices { below: of } => {
+                let values = indices(seed, len, extents.of_mode(program.mode(of)));
+                // The values are as many as the shape asks for.
+                ArrayD::from_shape_vec(shape, values).unwrap_or_default()
+            }
+            TensorKind::Input | TensorKind::Temp | TensorKind::Output => {
+                ArrayD::default(IxDyn(&[0]))
+            }
+        }
+    };
+    operands.map(filled).collect()
+}
+
+/// So many indices below an extent, repeats among them; none where there is no index.
+pub fn indices(seed: u32, len: usize, below: u64) -> Vec<u32> {
+    let index = |n: usize| u32::try_from(u64::from(hash_value(n as u32, seed)) % below.max(1));
+    (0..len).map(|n| index(n).unwrap_or(0)).collect()
+}
+
+/// Row pointers of so many rows, which begin at 0 and end at `end`: rows differ in length, and some
+/// are empty. One position in three ends no row of the first half, so that a row is long.
+pub fn pointers(seed: u32, n_rows: usize, end: u64) -> Vec<u32> {
+    let end = u32::try_from(end).unwrap_or(u32::MAX);
+    let place = |n: usize| {
+        let hash = u64::from(hash_value(n as u32, seed));
+        let share = (hash * u64::from(end) >> 32) as u32;
+        if n.is_multiple_of(3) { share / 3 } else { share }
+    };
+    let mut pointers: Vec<u32> = (1..n_rows).map(place).collect();
+    pointers.sort_unstable();
+    pointers.insert(0, 0);
+    if n_rows > 0 {
+        pointers.push(end);
+    }
+    pointers
 }
 
 fn element(fill: Fill, seed: u32, n: u32) -> f64 {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use mage_codegen::emulate::{self, Arguments, Failure, Input, Run};
 use mage_codegen::kernel::{Buffer, BufferUse, Module};
 use mage_codegen::pipeline::{self, Levels};
+use mage_einsum::binding::Extents;
 use mage_einsum::dtype::Dtype;
 use mage_einsum::fill::{self, Fill};
 use mage_einsum::index::Layout;
@@ -36,6 +37,8 @@ pub struct Problem {
     pub operands: Vec<Vec<f64>>,
     /// For each of them where the operand lies in it; none where the module knows.
     pub views: Vec<Option<View>>,
+    /// The index operands, in order.
+    pub indices: Vec<Vec<u32>>,
     /// What the output holds before; empty where the result is not added to it.
     pub before: Vec<f64>,
     /// What the oracle says.
@@ -121,11 +124,31 @@ pub fn problem_on(
             ArrayViewD::from_shape(IxDyn(shape), data).expect("the shape fits")
         })
         .collect();
-    let evaluation = oracle::evaluate(&levels.program, &views).expect("the shapes fit");
+    let indices = indices(levels, extents);
+    let evaluation = evaluate(levels, &views, &indices);
     let before = if levels.program.accumulates() { operands.pop() } else { None };
     let extents = label_extents(&levels.module, extents);
     let (before, views) = (before.unwrap_or_default(), vec![None; operands.len()]);
-    Problem { extents, operands, views, before, evaluation }
+    let indices = indices.into_iter().map(|indices| indices.into_raw_vec_and_offset().0).collect();
+    Problem { extents, operands, views, indices, before, evaluation }
+}
+
+/// What the oracle says.
+pub fn evaluate(
+    levels: &Levels,
+    operands: &[ArrayViewD<'_, f64>],
+    indices: &[ArrayD<u32>],
+) -> Evaluation {
+    let indices: Vec<ArrayViewD<'_, u32>> = indices.iter().map(|indices| indices.view()).collect();
+    oracle::evaluate_indexed(&levels.program, operands, &indices).expect("the shapes fit")
+}
+
+/// The index operands of a run, in order.
+fn indices(levels: &Levels, extents: &BTreeMap<String, u64>) -> Vec<ArrayD<u32>> {
+    let program = &levels.program;
+    let pairs: Vec<(String, u64)> = extents.iter().map(|(l, e)| (l.clone(), *e)).collect();
+    let extents = Extents::from_pairs(program, &pairs).expect("every label has an extent");
+    fill::index_operands(program, &extents)
 }
 
 /// Whether the operands' strides are given at the launch.
@@ -179,7 +202,8 @@ pub fn stored_problem(
     let is_strided = is_strided(&levels.module);
     let (operands, views) =
         stored.into_iter().map(|stored| (stored.data, is_strided.then_some(stored.view))).unzip();
-    Problem { extents, operands, views, before, evaluation }
+    let indices = Vec::new();
+    Problem { extents, operands, views, indices, before, evaluation }
 }
 
 /// The extents in the order of the module's labels.
@@ -224,9 +248,11 @@ pub fn emulate_in(
     let operands = problem.operands.iter().zip(&problem.views);
     let inputs: Vec<Input<'_>> =
         operands.map(|(data, view)| Input { data, view: view.as_ref(), byte_alignment }).collect();
+    let indices: Vec<&[u32]> = problem.indices.iter().map(Vec::as_slice).collect();
     let arguments = Arguments {
         extents: &problem.extents,
         inputs: &inputs,
+        indices: &indices,
         output_before: &problem.before,
         output_len: problem.evaluation.values.len(),
         output_byte_alignment: byte_alignment,

@@ -147,6 +147,7 @@ pub fn constant(module: &mut Module, wanted: &str, new: u64) -> usize {
         Stmt::Let { value, .. } | Stmt::Assign { value, .. } => parts(value, &mut change),
         Stmt::Load { from: place, .. }
         | Stmt::Store { to: place, .. }
+        | Stmt::LoadIndex { from: place, .. }
         | Stmt::LoadMatrices { from: place, .. } => parts(&mut place.offset, &mut change),
         Stmt::Copy { to, from, .. } => {
             [to, from].into_iter().for_each(|place| parts(&mut place.offset, &mut change));
@@ -406,6 +407,7 @@ fn rewritten(body: Vec<Stmt>, edit: &mut dyn FnMut(Stmt) -> Option<Stmt>) -> Vec
             | Stmt::CommitCopies
             | Stmt::AwaitCopies { .. }
             | Stmt::LoadMatrices { .. }
+            | Stmt::LoadIndex { .. }
             | Stmt::Mma { .. }
             | Stmt::Compute { .. } => {}
         }

@@ -29,6 +29,8 @@ pub struct Operands {
     pub stored: Vec<Stored<f64>>,
     /// What the output holds before, where the result is added to it.
     pub before: Option<ArrayD<f64>>,
+    /// The index operands, in their order.
+    pub indices: Vec<ArrayD<u32>>,
     /// The operands as the oracle takes them.
     arrays: Vec<ArrayD<f64>>,
 }
@@ -105,13 +107,15 @@ impl Operands {
         // Elements that share a place have become equal.
         let arranged = arrays.iter().zip(&stored);
         let arrays = arranged.map(|(array, stored)| stored.to_array(array.shape())).collect();
-        Operands { stored, before, arrays }
+        let indices = fill::index_operands(program, extents);
+        Operands { stored, before, indices, arrays }
     }
 
     /// What the oracle says of them.
     pub fn evaluated(&self, program: &Program) -> Result<Evaluation, Diagnostics> {
         let views: Vec<_> =
             self.arrays.iter().chain(&self.before).map(|array| array.view()).collect();
-        oracle::evaluate(program, &views)
+        let indices: Vec<_> = self.indices.iter().map(|indices| indices.view()).collect();
+        oracle::evaluate_indexed(program, &views, &indices)
     }
 }

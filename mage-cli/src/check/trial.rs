@@ -77,9 +77,12 @@ pub fn tried(
         .collect();
     let output_len = evaluation.values.len();
     let output_before = operands.before.as_ref().and_then(|array| array.as_slice());
+    let indices: Vec<&[u32]> =
+        operands.indices.iter().map(|indices| indices.as_slice().unwrap_or(&[])).collect();
     let arguments = Arguments {
         extents,
         inputs: &inputs,
+        indices: &indices,
         output_before: output_before.unwrap_or(&[]),
         output_len,
         output_byte_alignment: byte_alignment,

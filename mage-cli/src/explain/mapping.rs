@@ -3,7 +3,7 @@
 
 use mage_codegen::device::SECTOR_BYTES;
 use mage_codegen::schedule::{
-    Along, Lanes, Launch, Reduction, Schedule, Side, Strategy, Tiled, Transpose,
+    Along, Elementwise, Lanes, Launch, Reduction, Rows, Schedule, Side, Strategy, Tiled, Transpose,
 };
 use mage_einsum::index::{ModeId, Program, Role, Statement};
 
@@ -35,6 +35,11 @@ pub fn of(schedule: &Schedule, launch: &Launch, tile: Option<&Tiled>) -> Vec<Mod
             }
             Strategy::Transpose(transpose) => transpose_mode(transpose, *mode),
             Strategy::Reduction(reduction) => reduction_mode(reduction, *mode),
+            Strategy::Rows(rows) => rows_mode(rows, *mode),
+            Strategy::Elementwise(elementwise) => elementwise_mode(elementwise, *mode),
+            Strategy::PerOutput(_) if statement.reduced.contains(mode) => {
+                "a thread takes its terms one after the other".to_string()
+            }
             Strategy::PerOutput(per_output) => format!(
                 "part of an output's position: a thread has one, a block has {}",
                 per_output.block_threads
@@ -59,6 +64,9 @@ fn means(program: &Program, statement: &Statement, mode: ModeId, role: Role) -> 
             "in {holders} and in `{output}`: each value of `{name}` is a contraction of its own"
         ),
         Role::FreeLeft | Role::FreeRight => format!("in {holders} and in `{output}`"),
+        Role::Contracted | Role::Reduced if !statement.reducer.adds() => {
+            format!("in {holders} but not in `{output}`: its {} is taken", statement.reducer.name())
+        }
         Role::Contracted => format!("in {holders} but not in `{output}`: it is summed"),
         Role::Reduced => format!("in {holders} alone: it is summed before or with the product"),
     }
@@ -143,6 +151,27 @@ fn transpose_mode(transpose: &Transpose, mode: ModeId) -> String {
         return format!("a block owns {tile} of it; a warp stores along it, as the output lies");
     }
     "the grid walks it one by one: a block has one value of it".to_string()
+}
+
+fn rows_mode(rows: &Rows, mode: ModeId) -> String {
+    if rows.col_mode == mode {
+        return "the threads of a row hold its positions in registers, from the first statement to \
+                the last"
+            .to_string();
+    }
+    "part of a row's position: a warp or a block has one row at a time".to_string()
+}
+
+fn elementwise_mode(elementwise: &Elementwise, mode: ModeId) -> String {
+    let taken = if elementwise.unrolled_mode() == mode {
+        format!("; a thread takes {} of it", elementwise.thread_rows)
+    } else {
+        String::new()
+    };
+    if elementwise.lane_mode == mode {
+        return format!("neighbouring lanes walk it, as the output lies{taken}");
+    }
+    format!("part of an output's position{taken}")
 }
 
 fn reduction_mode(reduction: &Reduction, mode: ModeId) -> String {

@@ -50,6 +50,14 @@ pub fn block_share(launch: &Launch, tile: Option<&Tiled>, device: &Device) -> Bl
             let threads = reduction.splits.last().map_or(1, |split| split.block_threads);
             (threads, 0, None, device.capability.residency(threads, 0, 0))
         }
+        Strategy::Rows(rows) => {
+            let threads = rows.widths.first().map_or(1, |width| width.block_threads());
+            (threads, 0, None, device.capability.residency(threads, 0, 0))
+        }
+        Strategy::Elementwise(elementwise) => {
+            let threads = elementwise.block_threads;
+            (threads, 0, None, device.capability.residency(threads, 0, 0))
+        }
         Strategy::PerOutput(per_output) => {
             let threads = per_output.block_threads;
             (threads, 0, None, device.capability.residency(threads, 0, 0))

@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::value::{Names, constant, number, receiver, value};
-use super::{view, workspace};
+use super::{handle, view, workspace};
 use crate::kernel::{BufferId, HostExpr, HostPred};
 
 /// Which side of a condition is asked for.
@@ -74,6 +74,17 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
             let bytes = Literal::u64_unsuffixed(*bytes);
             quote!(#not #address.is_multiple_of(#bytes))
         }
+        (HostPred::IndicesBelow(buffer, expr), _) => {
+            let (bound, expr) = (handle::bound(names, *buffer), value(expr));
+            match wanted {
+                Wanted::Holds => quote!(#bound <= #expr),
+                Wanted::Fails => quote!(#bound > #expr),
+            }
+        }
+        (HostPred::PointersInto(buffer, expr), _) => {
+            let (bound, expr) = (handle::bound(names, *buffer), value(expr));
+            quote!(#bound #equal #expr)
+        }
         (HostPred::InBuffer(buffer), _) => {
             let beyond = view::beyond(names, *buffer);
             match wanted {
@@ -111,6 +122,8 @@ fn is_plain(names: &Names<'_>, pred: &HostPred) -> bool {
         | HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..)
         | HostPred::InBuffer(_)
+        | HostPred::IndicesBelow(..)
+        | HostPred::PointersInto(..)
         | HostPred::UnitStride(..) => false,
     }
 }

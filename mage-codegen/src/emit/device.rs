@@ -179,7 +179,7 @@ fn parameters(scope: &Scope<'_>) -> Vec<TokenStream> {
     let buffers = walk::buffers(scope.kernel).into_iter().map(|(buffer, direction)| {
         let buffer = &scope.module.buffers[buffer.0];
         let name = format_ident!("{}", buffer.ident);
-        let ty = oxide::pointer_type(buffer.dtype, direction);
+        let ty = oxide::pointer_type(buffer, direction);
         quote!(#name: #ty)
     });
     let scalars = scope.kernel.params.iter().map(|param| {

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::value::{Names, constant, value};
-use super::{oxide, view};
+use super::{handle, oxide, view};
 use crate::kernel::{HostError, HostStep, Module, Piece, wording};
 
 /// A variant of `LaunchError` with a message, in the order of the text.
@@ -18,6 +18,7 @@ enum Kind {
     SizeOverflow,
     LengthMismatch,
     UnsupportedStride,
+    IndexOutOfRange,
     WorkspaceTooShort,
     LaunchLimit,
 }
@@ -82,6 +83,7 @@ pub fn refusal(names: &Names<'_>, error: &HostError) -> Option<TokenStream> {
             }
             Piece::First(buffer) => view::first(&names.buffer(buffer)),
             Piece::Stride(buffer, dim) => view::stride(&names.buffer(buffer), dim),
+            Piece::Bound(buffer) => handle::bound(names, buffer),
         };
         words.push_str("{}");
         numbers.push(number);
@@ -112,6 +114,7 @@ fn kind(error: &HostError) -> Option<Kind> {
         HostError::SizeOverflow { .. } => Some(Kind::SizeOverflow),
         HostError::LengthMismatch { .. } => Some(Kind::LengthMismatch),
         HostError::OutOfBuffer { .. } => Some(Kind::UnsupportedStride),
+        HostError::IndexOutOfRange { .. } => Some(Kind::IndexOutOfRange),
         HostError::WorkspaceTooShort { .. } => Some(Kind::WorkspaceTooShort),
         HostError::LaunchLimit { .. } => Some(Kind::LaunchLimit),
     }
@@ -124,6 +127,7 @@ fn name(kind: Kind) -> Ident {
         Kind::SizeOverflow => format_ident!("SizeOverflow"),
         Kind::LengthMismatch => format_ident!("LengthMismatch"),
         Kind::UnsupportedStride => format_ident!("UnsupportedStride"),
+        Kind::IndexOutOfRange => format_ident!("IndexOutOfRange"),
         Kind::WorkspaceTooShort => format_ident!("WorkspaceTooShort"),
         Kind::LaunchLimit => format_ident!("LaunchLimit"),
     }
@@ -136,6 +140,9 @@ fn doc(kind: Kind) -> &'static str {
         Kind::SizeOverflow => " The extents of a buffer multiply to more than memory can hold.",
         Kind::LengthMismatch => " A buffer's element count is not the product of its extents.",
         Kind::UnsupportedStride => " A view leads out of its buffer.",
+        Kind::IndexOutOfRange => {
+            " An index is not below what it must be, or a row pointer is out of order."
+        }
         Kind::WorkspaceTooShort => " The workspace has fewer elements than the temporaries need.",
         Kind::LaunchLimit => " The launch is above a limit of the kernels or the device.",
     }

@@ -8,7 +8,7 @@ use super::condition::{Wanted, condition};
 use super::device::unusual_case;
 use super::require::require;
 use super::value::{Names, constant, value, whole};
-use super::{expr, extents, oxide, view, workspace};
+use super::{expr, extents, handle, oxide, view, workspace};
 use crate::kernel::walk;
 use crate::kernel::{Arm, HostExpr, HostStep, Kernel, Module, ParamValue, Ty};
 
@@ -48,6 +48,7 @@ pub fn launch(module: &Module) -> TokenStream {
     let buffers = module.given().map(|(_, buffer)| {
         let name = format_ident!("{}", buffer.ident);
         let ty = match buffer.layout {
+            Layout::RowMajor if buffer.index.is_some() => handle::parameter_type(buffer),
             Layout::RowMajor => oxide::buffer(buffer.dtype, buffer.usage),
             Layout::Strided => view::parameter_type(buffer),
         };
@@ -171,7 +172,7 @@ fn call(names: &Names<'_>, driver: Driver<'_>, kernel: &Kernel, blocks: &HostExp
     let grid = oxide::launch_config(&blocks, kernel.block_threads);
     let buffers = walk::buffers(kernel).into_iter().map(|(buffer, direction)| {
         let address = workspace::address(names, buffer);
-        let pointer = oxide::pointer_type(names.module.buffers[buffer.0].dtype, direction);
+        let pointer = oxide::pointer_type(&names.module.buffers[buffer.0], direction);
         quote!(#address as #pointer)
     });
     let scalars =

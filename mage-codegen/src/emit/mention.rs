@@ -31,7 +31,9 @@ fn in_pred(pred: &HostPred, value: &HostExpr) -> bool {
         | HostPred::AtLeast(expr, _)
         | HostPred::MultipleOf(expr, _)
         | HostPred::IsZero(expr)
-        | HostPred::LengthIs(_, expr) => in_expr(expr, value),
+        | HostPred::LengthIs(_, expr)
+        | HostPred::IndicesBelow(_, expr)
+        | HostPred::PointersInto(_, expr) => in_expr(expr, value),
         HostPred::Equal(left, right) | HostPred::NotAbove(left, right) => {
             in_expr(left, value) || in_expr(right, value)
         }

@@ -18,6 +18,7 @@ mod half;
 mod extents;
 mod workspace;
 mod view;
+mod handle;
 mod error;
 mod launch;
 mod require;
@@ -63,10 +64,11 @@ pub fn host_items(module: &Module) -> TokenStream {
     quote!(#extents #workspace #launch)
 }
 
-/// The part of the host's half that needs cuda-oxide's crates: views, errors and `launch`.
+/// The part of the host's half that needs cuda-oxide's crates: views, handles, errors and `launch`.
 pub fn launch_items(module: &Module) -> TokenStream {
     let view = view::definition(module);
+    let handle = handle::definitions(module);
     let error = error::error(module);
     let launch = launch::launch(module);
-    quote!(#view #error #launch)
+    quote!(#view #handle #error #launch)
 }

@@ -5,8 +5,8 @@ use mage_einsum::dtype::Dtype;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote};
 
-use crate::kernel::BufferUse;
 use crate::kernel::walk::Direction;
+use crate::kernel::{Buffer, BufferUse};
 
 /// Which names of the device crate a module's kernels mention.
 #[derive(Debug, Clone, Copy, Default)]
@@ -241,6 +241,22 @@ pub fn element_type(dtype: Dtype) -> TokenStream {
     }
 }
 
+/// The Rust type of an element of an index buffer.
+pub fn index_type() -> TokenStream {
+    quote!(u32)
+}
+
+/// An owned buffer of indices.
+pub fn index_buffer() -> TokenStream {
+    let element = index_type();
+    quote!(cuda_core::DeviceBuffer<#element>)
+}
+
+/// A buffer with a copy of what the slice holds, a `Result`.
+pub fn buffer_from_host(stream: &TokenStream, values: &TokenStream) -> TokenStream {
+    quote!(cuda_core::DeviceBuffer::from_host(#stream, #values))
+}
+
 /// The Rust type of one element on the host, which cuda-oxide copies as it is.
 fn host_type(dtype: Dtype) -> TokenStream {
     match dtype {
@@ -252,8 +268,11 @@ fn host_type(dtype: Dtype) -> TokenStream {
 }
 
 /// The type of a kernel's pointer to a buffer.
-pub fn pointer_type(dtype: Dtype, direction: Direction) -> TokenStream {
-    let element = element_type(dtype);
+pub fn pointer_type(buffer: &Buffer, direction: Direction) -> TokenStream {
+    let element = match buffer.index {
+        Some(_) => index_type(),
+        None => element_type(buffer.dtype),
+    };
     match direction {
         Direction::Load => quote!(*const #element),
         Direction::Store => quote!(*mut #element),
@@ -274,7 +293,7 @@ pub fn stream() -> TokenStream {
 pub fn buffer(dtype: Dtype, usage: BufferUse) -> TokenStream {
     let element = host_type(dtype);
     match usage {
-        BufferUse::Read => quote!(&cuda_core::DeviceBuffer<#element>),
+        BufferUse::Read | BufferUse::Index => quote!(&cuda_core::DeviceBuffer<#element>),
         BufferUse::Write
         | BufferUse::Update
         | BufferUse::Temp

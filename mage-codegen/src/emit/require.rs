@@ -75,6 +75,8 @@ fn limit_of(pred: &HostPred, product: &HostExpr) -> Option<TokenStream> {
         | HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..)
         | HostPred::InBuffer(_)
+        | HostPred::IndicesBelow(..)
+        | HostPred::PointersInto(..)
         | HostPred::UnitStride(..)
         | HostPred::StrideMultipleOf(..)
         | HostPred::All(_) => None,
@@ -100,6 +102,7 @@ fn wish(names: &Names<'_>, error: &HostError, factors: &[HostExpr]) -> String {
         | HostError::FixedExtent { .. }
         | HostError::ExtentMismatch { .. }
         | HostError::OutOfBuffer { .. }
+        | HostError::IndexOutOfRange { .. }
         | HostError::WorkspaceTooShort { .. } => merged(names, factors),
     }
 }

@@ -177,6 +177,7 @@ fn unrolled(stmt: &Stmt) -> Option<VarId> {
         | Stmt::CommitCopies
         | Stmt::AwaitCopies { .. }
         | Stmt::LoadMatrices { .. }
+        | Stmt::LoadIndex { .. }
         | Stmt::Mma { .. }
         | Stmt::Compute { .. } => None,
     }

@@ -53,6 +53,11 @@ fn statement(scope: &Scope<'_>, body: &[Stmt], at: usize, stmt: &Stmt) -> TokenS
         Stmt::Load { to, from, width, when } => {
             access::load(scope, to, from, *width, when.as_ref())
         }
+        Stmt::LoadIndex { var, from } => {
+            let name = scope.var(*var);
+            let address = access::address(scope, from);
+            quote!(let #name = *#address;)
+        }
         Stmt::Store { to, from, width, when } => {
             let store = access::store(scope, to, from, *width);
             match when {

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::condition::{Wanted, condition};
-use super::{extents, oxide, view};
+use super::{extents, handle, oxide, view};
 use crate::kernel::{BufferId, HostExpr, Module};
 
 /// What the body of `launch` can name at some place.
@@ -84,6 +84,9 @@ impl<'m> Names<'m> {
     /// A buffer's element count.
     pub fn length(&self, buffer: BufferId) -> TokenStream {
         let name = self.buffer(buffer);
+        if self.module.buffers[buffer.0].index.is_some() {
+            return oxide::buffer_length(&handle::buffer(&name));
+        }
         match self.module.buffers[buffer.0].layout {
             Layout::RowMajor => oxide::buffer_length(&name),
             Layout::Strided => view::length(&name),
@@ -93,6 +96,9 @@ impl<'m> Names<'m> {
     /// A buffer's device address, a `u64`; that of a view is where it begins.
     pub fn address(&self, buffer: BufferId) -> TokenStream {
         let name = self.buffer(buffer);
+        if self.module.buffers[buffer.0].index.is_some() {
+            return oxide::buffer_address(&handle::buffer(&name));
+        }
         match self.module.buffers[buffer.0].layout {
             Layout::RowMajor => oxide::buffer_address(&name),
             Layout::Strided => view::address(&name),

@@ -11,7 +11,7 @@ use super::global::{Contents, GlobalBuffer};
 use super::host::value;
 use super::workspace::{Part, Workspace};
 use super::{HostFailure, workspace_elems};
-use crate::kernel::{BufferId, BufferUse, Module, REGION_ELEMS};
+use crate::kernel::{BufferId, BufferUse, IndexUse, Module, REGION_ELEMS};
 
 /// An operand of the call.
 #[derive(Debug, Clone, Copy)]
@@ -31,8 +31,10 @@ pub struct Input<'a> {
 pub struct Arguments<'a> {
     /// One extent a label of the module.
     pub extents: &'a [u64],
-    /// The operands in order.
+    /// The operands in order, without index operands.
     pub inputs: &'a [Input<'a>],
+    /// The elements of the index operands, in their order.
+    pub indices: &'a [&'a [u32]],
     /// What the output buffer holds before: looked at only where the module adds to it.
     pub output_before: &'a [f64],
     /// Elements of the output buffer.
@@ -50,18 +52,24 @@ pub(super) fn facts<'a>(
     module: &'a Module,
     arguments: &Arguments<'a>,
 ) -> Result<Facts<'a>, HostFailure> {
-    let n_inputs = module.buffers.iter().filter(|buffer| buffer.usage == BufferUse::Read).count();
-    if arguments.inputs.len() != n_inputs {
-        let message = format!("{} operands for {n_inputs} inputs", arguments.inputs.len());
-        return Err(HostFailure { code: Code::OperandCount, message });
+    let count = |usage| module.buffers.iter().filter(|buffer| buffer.usage == usage).count();
+    for (what, given, wanted) in [
+        ("", arguments.inputs.len(), count(BufferUse::Read)),
+        ("index ", arguments.indices.len(), count(BufferUse::Index)),
+    ] {
+        if given != wanted {
+            let message = format!("{given} {what}operands for {wanted} inputs");
+            return Err(HostFailure { code: Code::OperandCount, message });
+        }
     }
     let extents = arguments.extents;
-    let mut inputs = arguments.inputs.iter();
+    let (mut inputs, mut indices) = (arguments.inputs.iter(), arguments.indices.iter());
     let mut of_buffer = |position: usize| -> (u64, u64) {
         match module.buffers[position].usage {
             BufferUse::Read => inputs
                 .next()
                 .map_or((0, 4), |input| (input.data.len() as u64, input.byte_alignment)),
+            BufferUse::Index => (indices.next().map_or(0, |values| values.len() as u64), 4),
             BufferUse::Write | BufferUse::Update => {
                 (arguments.output_len as u64, arguments.output_byte_alignment)
             }
@@ -94,7 +102,8 @@ fn views(module: &Module, arguments: &Arguments<'_>) -> Result<Vec<Option<View>>
     for (position, buffer) in module.buffers.iter().enumerate() {
         let given = match buffer.usage {
             BufferUse::Read => inputs.next().and_then(|input| input.view),
-            BufferUse::Write
+            BufferUse::Index
+            | BufferUse::Write
             | BufferUse::Update
             | BufferUse::Temp
             | BufferUse::Register
@@ -129,7 +138,11 @@ pub(super) fn hold_values(module: &Module, arguments: &Arguments<'_>) -> Result<
     let given = given.chain([arguments.output_before]);
     let read = module.buffers.iter().filter(|buffer| match buffer.usage {
         BufferUse::Read | BufferUse::Update => true,
-        BufferUse::Write | BufferUse::Temp | BufferUse::Register | BufferUse::Workspace => false,
+        BufferUse::Index
+        | BufferUse::Write
+        | BufferUse::Temp
+        | BufferUse::Register
+        | BufferUse::Workspace => false,
     });
     for (buffer, data) in read.zip(given) {
         let is_held = |value: &f64| value.is_nan() || buffer.dtype.round(*value) == *value;
@@ -155,7 +168,7 @@ pub(super) fn buffers<'a>(
     arguments: &Arguments<'a>,
     workspace: &Rc<Workspace>,
 ) -> Vec<GlobalBuffer<'a>> {
-    let mut inputs = arguments.inputs.iter();
+    let (mut inputs, mut indices) = (arguments.inputs.iter(), arguments.indices.iter());
     let buffer = |position: usize| {
         let buffer = &facts.module.buffers[position];
         let byte_alignment = facts.byte_alignments[position];
@@ -163,6 +176,14 @@ pub(super) fn buffers<'a>(
             BufferUse::Read => {
                 let data = inputs.next().map_or(&[][..], |input| input.data);
                 (Contents::Read(data), byte_alignment)
+            }
+            BufferUse::Index => {
+                let values = indices.next().map_or(&[][..], |values| *values);
+                let end = facts.bound(BufferId(position)).unwrap_or(0);
+                // A row pointer may be the end itself.
+                let is_pointers = matches!(buffer.index, Some(IndexUse::Pointers { .. }));
+                let below = if is_pointers { end.saturating_add(1) } else { end };
+                (Contents::Indices { values, below }, byte_alignment)
             }
             BufferUse::Write => {
                 let len = arguments.output_len;

@@ -104,6 +104,7 @@ impl<'p, 'a, 'g> Block<'p, 'a, 'g> {
             Op::Branch { when, then, otherwise } => self.branch(when, then, otherwise, mask),
             Op::Barrier => self.barrier(mask),
             Op::Load { to, access } => self.load(to, access, mask),
+            Op::LoadIndex { var, access } => self.load_index(*var, access, mask),
             Op::Store { from, access } => self.store(from, access, mask),
             Op::Shuffle { to, from, lane_mask } => self.shuffle(to, from, *lane_mask, mask),
             Op::Copy { to, from, elems } => self.copy((to, from), *elems, mask),

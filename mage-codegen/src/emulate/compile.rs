@@ -121,6 +121,9 @@ impl Compiler<'_> {
                 to: self.register(to)?,
                 access: self.access(from, *width, when.as_ref())?,
             },
+            Stmt::LoadIndex { var, from } => {
+                Op::LoadIndex { var: self.var(*var)?, access: self.access(from, Width::One, None)? }
+            }
             Stmt::Store { to, from, width, when } => {
                 let access = self.access(to, *width, when.as_ref())?;
                 if from.len() != width.elems() as usize {

@@ -7,7 +7,7 @@ use mage_einsum::view::View;
 
 use super::host::value;
 use super::{HostFailure, workspace_elems};
-use crate::kernel::{Buffer, BufferId, BufferUse, Module};
+use crate::kernel::{Buffer, BufferId, BufferUse, IndexUse, Module};
 
 /// What the host knows at a launch.
 pub(super) struct Facts<'a> {
@@ -34,9 +34,11 @@ impl<'a> Facts<'a> {
         let length = |position: usize| match module.buffers[position].usage {
             BufferUse::Register => Some(0),
             BufferUse::Workspace => workspace_elems(module, extents),
-            BufferUse::Read | BufferUse::Write | BufferUse::Update | BufferUse::Temp => {
-                elems_of(module, BufferId(position), extents)
-            }
+            BufferUse::Read
+            | BufferUse::Index
+            | BufferUse::Write
+            | BufferUse::Update
+            | BufferUse::Temp => elems_of(module, BufferId(position), extents),
         };
         let lengths = (0..module.buffers.len()).map(|at| length(at).unwrap_or(u64::MAX));
         let byte_alignments = byte_alignments.to_vec();
@@ -67,6 +69,16 @@ impl<'a> Facts<'a> {
         self.views.get(buffer.0)?.as_ref()?.strides.get(dim).copied()
     }
 
+    /// What the elements of an index buffer were found to be below, or where they end: it is the
+    /// label's extent, because nothing runs before they are checked.
+    pub fn bound(&self, buffer: BufferId) -> Option<u64> {
+        match self.module.buffers.get(buffer.0)?.index? {
+            IndexUse::Below(label) | IndexUse::Pointers { into: label } => {
+                value(self.extents, &self.module.extent(label))
+            }
+        }
+    }
+
     /// Whether there are as many extents and alignments as there must be.
     pub fn counts(&self) -> Result<(), HostFailure> {
         let asked = [
@@ -83,11 +95,17 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The product of a buffer's extents, for each of its parts; none where it leaves 64 bits.
+/// The product of a buffer's extents, for each of its parts, and one more for row pointers; none
+/// where it leaves 64 bits.
 pub(super) fn elems_of(module: &Module, buffer: BufferId, extents: &[u64]) -> Option<u64> {
-    let Buffer { parts, dims, .. } = &module.buffers[buffer.0];
+    let Buffer { parts, dims, index, .. } = &module.buffers[buffer.0];
     let parts = parts.as_ref().map_or(Some(1), |parts| value(extents, parts))?;
-    dims.iter().try_fold(parts, |product, label| product.checked_mul(*extents.get(*label)?))
+    let product =
+        dims.iter().try_fold(parts, |product, label| product.checked_mul(*extents.get(*label)?));
+    match index {
+        Some(IndexUse::Pointers { .. }) => product?.checked_add(1),
+        Some(IndexUse::Below(_)) | None => product,
+    }
 }
 
 /// The view of a strided buffer where the caller gives none; none for any other buffer.

@@ -22,6 +22,12 @@ pub(super) struct GlobalBuffer<'a> {
 pub(super) enum Contents<'a> {
     /// An input.
     Read(&'a [f64]),
+    /// Indices, each of which must be below a bound.
+    Indices { values: &'a [u32], below: u64 },
+    /// So many indices, one after the other as long as they are below a bound, and again.
+    SomeIndices { len: u64, below: u64 },
+    /// So many row pointers, evenly from 0 to the end.
+    SomePointers { len: u64, end: u64 },
     /// The output, and for each element whether it is written.
     Write { data: Vec<f64>, written: Vec<bool> },
     /// An output that is added to: an element may be read until it is written.
@@ -43,7 +49,10 @@ impl<'a> GlobalBuffer<'a> {
         let len = match &contents {
             Contents::Read(data) => data.len() as u64,
             Contents::Write { data, .. } | Contents::Update { data, .. } => data.len() as u64,
+            Contents::Indices { values, .. } => values.len() as u64,
             Contents::Temp { len, .. }
+            | Contents::SomeIndices { len, .. }
+            | Contents::SomePointers { len, .. }
             | Contents::ReadNothing(len)
             | Contents::WriteNothing(len)
             | Contents::KeepNothing(len) => *len,
@@ -84,6 +93,9 @@ impl<'a> GlobalBuffer<'a> {
                 })
             }
             Contents::Read(_)
+            | Contents::Indices { .. }
+            | Contents::SomeIndices { .. }
+            | Contents::SomePointers { .. }
             | Contents::Temp { .. }
             | Contents::ReadNothing(_)
             | Contents::WriteNothing(_)
@@ -123,6 +135,9 @@ impl<'a> GlobalBuffer<'a> {
                 Ok(values)
             }
             Contents::ReadNothing(_) | Contents::KeepNothing(_) => Ok([1.0; WIDTH]),
+            Contents::Indices { .. }
+            | Contents::SomeIndices { .. }
+            | Contents::SomePointers { .. } => Err(self.no_value(place, lane)),
             Contents::Write { .. } | Contents::WriteNothing(_) => {
                 let name = &self.name;
                 let message =
@@ -166,11 +181,44 @@ impl<'a> GlobalBuffer<'a> {
                 Ok(())
             }
             Contents::WriteNothing(_) | Contents::KeepNothing(_) => Ok(()),
-            Contents::Read(_) | Contents::ReadNothing(_) => {
+            Contents::Read(_)
+            | Contents::Indices { .. }
+            | Contents::SomeIndices { .. }
+            | Contents::SomePointers { .. }
+            | Contents::ReadNothing(_) => {
                 let message =
                     format!("`{name}[{place}]` is written but the buffer is for reading only");
                 Err(Fault::at(lane, message))
             }
+        }
+    }
+
+    /// An index.
+    pub fn index(&self, offset: u64, lane: usize) -> Result<u64, Box<Fault>> {
+        let place = self.place(offset, 1, lane)?;
+        match &self.contents {
+            Contents::Indices { values, below } => {
+                let value = u64::from(values[place]);
+                if value < *below {
+                    return Ok(value);
+                }
+                let name = &self.name;
+                let message =
+                    format!("index `{name}[{place}]` is {value}, which is not below {below}");
+                Err(Fault::at(lane, message))
+            }
+            Contents::SomeIndices { below, .. } => Ok(place as u64 % (*below).max(1)),
+            Contents::SomePointers { len, end } => {
+                let part = place as u128 * u128::from(*end) / u128::from((len - 1).max(1));
+                Ok(u64::try_from(part).unwrap_or(*end))
+            }
+            Contents::Read(_)
+            | Contents::Write { .. }
+            | Contents::Update { .. }
+            | Contents::Temp { .. }
+            | Contents::ReadNothing(_)
+            | Contents::WriteNothing(_)
+            | Contents::KeepNothing(_) => Err(self.no_value(place, lane)),
         }
     }
 
@@ -187,6 +235,12 @@ impl<'a> GlobalBuffer<'a> {
             return Err(self.misaligned(offset, width, lane));
         }
         Ok(place as usize)
+    }
+
+    #[cold]
+    fn no_value(&self, place: usize, lane: usize) -> Box<Fault> {
+        let name = &self.name;
+        Fault::at(lane, format!("`{name}[{place}]` is an index read as a value, or the reverse"))
     }
 
     #[cold]

@@ -39,6 +39,7 @@ pub(super) fn host_message(facts: &Facts<'_>, error: &HostError) -> String {
             Piece::Highest(buffer) => shown(facts.reach(*buffer).map(|(_, highest)| highest)),
             Piece::First(buffer) => shown(facts.view(*buffer).map(|(view, _)| view.first)),
             Piece::Stride(buffer, dim) => shown(facts.stride(*buffer, *dim)),
+            Piece::Bound(buffer) => shown(facts.bound(*buffer)),
         })
         .collect()
 }
@@ -176,6 +177,12 @@ fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
             let first = facts.views.get(buffer.0)?.as_ref().map_or(0, |view| view.first);
             Some(is_zero(base) && is_zero(first.wrapping_mul(elem_bytes).checked_rem(*bytes)?))
         }
+        HostPred::IndicesBelow(buffer, expr) => {
+            Some(facts.bound(*buffer)? <= value(facts.extents, expr)?)
+        }
+        HostPred::PointersInto(buffer, expr) => {
+            Some(facts.bound(*buffer)? == value(facts.extents, expr)?)
+        }
         HostPred::InBuffer(buffer) => {
             let (view, extents) = facts.view(*buffer)?;
             let len = i128::from(*facts.lengths.get(buffer.0)?);
@@ -213,6 +220,8 @@ fn holds_of(extents: &[u64], condition: &HostPred) -> Option<bool> {
         | HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..)
         | HostPred::InBuffer(_)
+        | HostPred::IndicesBelow(..)
+        | HostPred::PointersInto(..)
         | HostPred::UnitStride(..)
         | HostPred::StrideMultipleOf(..) => None,
     }

@@ -146,7 +146,7 @@ impl Slots {
         }
     }
 
-    fn buffer(&mut self) -> Vec<u64> {
+    pub fn buffer(&mut self) -> Vec<u64> {
         let n_threads = self.threads.len();
         self.pool.pop().unwrap_or_else(|| vec![0; n_threads])
     }

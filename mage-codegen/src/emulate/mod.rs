@@ -8,6 +8,7 @@
 
 mod failure;
 mod arguments;
+mod indices;
 mod facts;
 mod host;
 mod program;
@@ -25,7 +26,7 @@ mod block;
 
 use mage_einsum::diagnostic::Code;
 
-use crate::kernel::{BufferUse, Module};
+use crate::kernel::{BufferId, BufferUse, IndexUse, Module};
 
 use block::Block;
 use compile::compile;
@@ -71,6 +72,7 @@ pub fn run_observed(
     let facts = arguments::facts(module, arguments)?;
     let planned = host::plan(&facts)?;
     arguments::hold_values(module, arguments)?;
+    indices::check(&facts, arguments)?;
     let workspace = arguments::workspace(&facts);
     let mut global = arguments::buffers(&facts, arguments, &workspace);
     let n_blocks = planned.iter().map(|planned| planned.launched.blocks).sum();
@@ -143,17 +145,17 @@ pub fn count(module: &Module, sample: &Sample<'_>) -> Result<Counts, Failure> {
     let mut global: Vec<GlobalBuffer<'_>> = module
         .buffers
         .iter()
+        .enumerate()
         .zip(lengths)
-        .map(|(buffer, (len, byte_alignment))| {
+        .map(|((position, buffer), (len, byte_alignment))| {
             let contents = match buffer.usage {
                 BufferUse::Read => Contents::ReadNothing(*len),
+                BufferUse::Index => some_indices(&facts, BufferId(position), *len),
                 BufferUse::Write => Contents::WriteNothing(*len),
                 BufferUse::Update
                 | BufferUse::Temp
                 | BufferUse::Register
-                | BufferUse::Workspace => {
-                    Contents::KeepNothing(*len)
-                }
+                | BufferUse::Workspace => Contents::KeepNothing(*len),
             };
             GlobalBuffer::new(buffer, *byte_alignment, contents)
         })
@@ -162,6 +164,15 @@ pub fn count(module: &Module, sample: &Sample<'_>) -> Result<Counts, Failure> {
     let mut block = Block::new(&program, &mut global);
     let counted = block.count(sample.block, &planned.params);
     counted.map_err(|fault| trap(&program.name, sample.block, block.place(), *fault).into())
+}
+
+/// Contents of an index buffer that only have to be possible.
+fn some_indices<'a>(facts: &Facts<'_>, buffer: BufferId, len: u64) -> Contents<'a> {
+    let bound = facts.bound(buffer).unwrap_or(0);
+    match facts.module.buffers[buffer.0].index {
+        Some(IndexUse::Pointers { .. }) => Contents::SomePointers { len, end: bound },
+        Some(IndexUse::Below(_)) | None => Contents::SomeIndices { len, below: bound },
+    }
 }
 
 fn run_launch(

@@ -50,6 +50,8 @@ pub(super) enum Op {
     Barrier,
     /// `Stmt::Load`.
     Load { to: Register, access: Access },
+    /// `Stmt::LoadIndex`.
+    LoadIndex { var: usize, access: Access },
     /// `Stmt::Store`.
     Store { from: Vec<Register>, access: Access },
     /// `Stmt::ShuffleXor`.

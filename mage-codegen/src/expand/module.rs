@@ -71,11 +71,10 @@ fn texts(spec: &Spec, levels: &Levels) -> TokenStream {
 }
 
 fn reference(module: &Module) -> TokenStream {
-    let operands: Vec<Ident> = operands(module).collect();
+    let (operands, indices): (Vec<Ident>, _) = (operands(module).collect(), indices(module));
     let Types { operand, output } = Types::of(module);
     let updated = updated(module);
-    let before =
-        updated.iter().map(|name| quote!(, #name: ::mage::ndarray::ArrayViewD<'_, #output>));
+    let before = updated.iter().map(|name| quote!(#name: ::mage::ndarray::ArrayViewD<'_, #output>));
     let held = match &updated {
         Some(name) => quote!(::core::option::Option::Some(#name)),
         None => quote!(::core::option::Option::None::<::mage::ndarray::ArrayViewD<'_, #output>>),
@@ -96,25 +95,27 @@ fn reference(module: &Module) -> TokenStream {
         /// When the operands' shapes do not fit the notation.
         #[allow(clippy::too_many_arguments)]
         pub fn reference(
-            #(#operands: ::mage::ndarray::ArrayViewD<'_, #operand>),*
+            #(#operands: ::mage::ndarray::ArrayViewD<'_, #operand>,)*
+            #(#indices: ::mage::ndarray::ArrayViewD<'_, u32>,)*
             #(#before)*
         ) -> ::core::result::Result<::mage::oracle::Evaluation, ::mage::Diagnostics> {
-            ::mage::support::reference(NOTATION, OPTIONS, &[#(#operands),*], #held)
+            let operands = (&[#(#operands),*][..], &[#(#indices),*][..]);
+            ::mage::support::reference(NOTATION, OPTIONS, operands, #held)
         }
     }
 }
 
 fn emulate(module: &Module) -> TokenStream {
-    let operands: Vec<Ident> = operands(module).collect();
+    let (operands, indices): (Vec<Ident>, _) = (operands(module).collect(), indices(module));
     if module.buffers.iter().any(|buffer| buffer.layout == Layout::Strided) {
-        return emulate_views(module, &operands);
+        return emulate_views(module, &operands, &indices);
     }
     let is_given = module.labels.iter().any(|label| label.extent == Extent::Runtime);
     let extents = is_given.then(|| quote!(extents: &Extents,));
     let values = module.labels.iter().map(extent);
     let Types { operand, output } = Types::of(module);
     let updated = updated(module);
-    let before = updated.iter().map(|name| quote!(, #name: &[#output]));
+    let before = updated.iter().map(|name| quote!(#name: &[#output]));
     let held = updated.as_ref().map_or_else(|| quote!(&[]), |name| quote!(#name));
     let embedded = embedded();
     quote! {
@@ -127,21 +128,23 @@ fn emulate(module: &Module) -> TokenStream {
         #[allow(clippy::too_many_arguments)]
         pub fn emulate(
             #extents
-            #(#operands: &[#operand]),*
+            #(#operands: &[#operand],)*
+            #(#indices: &[u32],)*
             #(#before)*
         ) -> ::core::result::Result<::std::vec::Vec<#output>, ::mage::EmulateError> {
             #embedded
-            ::mage::support::emulate(&embedded, &[#(#values),*], &[#(#operands),*], #held)
+            let operands = (&[#(#operands),*][..], &[#(#indices),*][..]);
+            ::mage::support::emulate(&embedded, &[#(#values),*], operands, #held)
         }
     }
 }
 
 /// Operands with strides of their own say what their extents are, too.
-fn emulate_views(module: &Module, operands: &[Ident]) -> TokenStream {
+fn emulate_views(module: &Module, operands: &[Ident], indices: &[Ident]) -> TokenStream {
     let embedded = embedded();
     let Types { operand, output } = Types::of(module);
     let updated = updated(module);
-    let before = updated.iter().map(|name| quote!(, #name: &[#output]));
+    let before = updated.iter().map(|name| quote!(#name: &[#output]));
     let held = updated.as_ref().map_or_else(|| quote!(&[]), |name| quote!(#name));
     quote! {
         /// Runs the kernel on the CPU, in the emulator, on operands under their own strides, after
@@ -152,11 +155,13 @@ fn emulate_views(module: &Module, operands: &[Ident]) -> TokenStream {
         /// When the operands' shapes do not fit the notation, or a length does not fit.
         #[allow(clippy::too_many_arguments)]
         pub fn emulate(
-            #(#operands: ::mage::ndarray::ArrayViewD<'_, #operand>),*
+            #(#operands: ::mage::ndarray::ArrayViewD<'_, #operand>,)*
+            #(#indices: &[u32],)*
             #(#before)*
         ) -> ::core::result::Result<::std::vec::Vec<#output>, ::mage::EmulateError> {
             #embedded
-            ::mage::support::emulate_views(&embedded, &[#(#operands),*], #held)
+            let operands = (&[#(#operands),*][..], &[#(#indices),*][..]);
+            ::mage::support::emulate_views(&embedded, operands, #held)
         }
     }
 }
@@ -175,6 +180,12 @@ fn embedded() -> TokenStream {
 fn operands(module: &Module) -> impl Iterator<Item = Ident> {
     let operands = module.given().filter(|(_, buffer)| buffer.usage == BufferUse::Read);
     operands.map(|(_, buffer)| format_ident!("{}", buffer.ident))
+}
+
+/// The index operands' names.
+fn indices(module: &Module) -> Vec<Ident> {
+    let indices = module.given().filter(|(_, buffer)| buffer.usage == BufferUse::Index);
+    indices.map(|(_, buffer)| format_ident!("{}", buffer.ident)).collect()
 }
 
 /// The name of an output that is added to, whose contents the caller gives.

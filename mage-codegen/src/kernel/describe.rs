@@ -44,6 +44,9 @@ pub(crate) fn describe(module: &Module, kernel: &Kernel, position: usize, stmt: 
             names.register(to.array),
             names.space(from.space)
         ),
+        Stmt::LoadIndex { var, from } => {
+            format!("load index {} from {}", names.var(*var), names.space(from.space))
+        }
         Stmt::Mma { acc, .. } => format!("mma {}", names.register(acc.array)),
         Stmt::Compute { to, value } => {
             format!("{} {}", operation(value), names.register(to.array))

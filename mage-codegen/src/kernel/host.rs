@@ -168,6 +168,10 @@ pub enum HostPred {
     /// The stride of a dimension of a strided buffer is a multiple of the number, or of no account
     /// because the extent is 1 or 0.
     StrideMultipleOf(BufferId, usize, u64),
+    /// The elements of an index buffer were found to be below this or less.
+    IndicesBelow(BufferId, HostExpr),
+    /// The elements of an index buffer were found to be row pointers that end at this.
+    PointersInto(BufferId, HostExpr),
     /// All of them; true when empty.
     All(Vec<HostPred>),
 }
@@ -181,7 +185,9 @@ impl HostPred {
             | HostPred::MultipleOf(expr, _)
             | HostPred::IsZero(expr)
             | HostPred::LengthIs(_, expr)
-            | HostPred::LengthAtLeast(_, expr) => vec![expr],
+            | HostPred::LengthAtLeast(_, expr)
+            | HostPred::IndicesBelow(_, expr)
+            | HostPred::PointersInto(_, expr) => vec![expr],
             HostPred::Equal(left, right) | HostPred::NotAbove(left, right) => vec![left, right],
             HostPred::AlignedTo(..)
             | HostPred::InBuffer(_)
@@ -231,6 +237,12 @@ pub enum HostError {
     },
     /// An element of the view of a strided buffer lies outside the buffer.
     OutOfBuffer {
+        /// The buffer.
+        buffer: BufferId,
+    },
+    /// The indices of an index buffer were found to be below more than a label's extent, or its
+    /// row pointers to end elsewhere.
+    IndexOutOfRange {
         /// The buffer.
         buffer: BufferId,
     },

@@ -15,11 +15,11 @@ mod verify;
 mod print;
 
 pub(crate) use describe::describe;
-pub use function::has_kernel;
 pub use expr::{BinOp, Expr, Pred, Ty, VarId};
+pub use function::has_kernel;
 pub use host::{Arm, HostError, HostExpr, HostPred, HostStep};
 pub use module::{
-    Buffer, BufferId, BufferUse, Kernel, Label, Module, Param, ParamValue, Provenance,
+    Buffer, BufferId, BufferUse, IndexUse, Kernel, Label, Module, Param, ParamValue, Provenance,
     REGION_ELEMS, RegArray, RegId, Region, SharedArray, SharedId, Var, Workspace,
 };
 pub use print::{host_expr, print, workspace_extent};

@@ -3,7 +3,7 @@
 use mage_einsum::dtype::Dtype;
 use mage_einsum::index::{Extent, Layout};
 
-use super::{Expr, HostExpr, HostStep, Space, Stmt, Ty, VarId};
+use super::{Expr, HostExpr, HostPred, HostStep, Space, Stmt, Ty, VarId};
 use crate::fragment::Fragment;
 
 /// Position in [`Module::buffers`].
@@ -28,6 +28,7 @@ pub struct Module {
     /// The labels of the notation in order of first appearance; host expressions index them.
     pub labels: Vec<Label>,
     /// Inputs in operand order, temporaries, the output; last the workspace, where there is one.
+    /// Of the inputs, those of index operands may stand anywhere.
     pub buffers: Vec<Buffer>,
     /// Where the temporaries lie; none where there is no temporary.
     pub workspace: Option<Workspace>,
@@ -69,6 +70,9 @@ pub struct Label {
 pub enum BufferUse {
     /// The caller's, read only.
     Read,
+    /// The caller's u32 elements, read only and as indices only. They reach a launch through a
+    /// handle that has checked them.
+    Index,
     /// The caller's. Every element is written exactly once; what it held before is never read.
     Write,
     /// The caller's. Every element is read once, by the thread that then writes it, once.
@@ -81,6 +85,19 @@ pub enum BufferUse {
     /// The caller's memory for all temporaries; no kernel touches it but as one of them. It has
     /// no dimensions of its own.
     Workspace,
+}
+
+/// What the elements of an index buffer are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexUse {
+    /// Each is below the extent of the label at this position.
+    Below(usize),
+    /// Row pointers of a CSR matrix, one more than the dimensions multiply to: they begin at 0,
+    /// never fall, and end at the extent of a label.
+    Pointers {
+        /// The label's position.
+        into: usize,
+    },
 }
 
 /// The layout of the caller's memory for temporaries.
@@ -122,8 +139,10 @@ pub struct Buffer {
     pub parts: Option<HostExpr>,
     /// For each dimension the position of its label in [`Module::labels`].
     pub dims: Vec<usize>,
-    /// Element type.
+    /// Element type. An index buffer's elements are u32, and this is f32, which is as large.
     pub dtype: Dtype,
+    /// What the elements of an index buffer are.
+    pub index: Option<IndexUse>,
     /// How its elements lie. A strided buffer is given as a view, and offsets into it are signed
     /// and count from the element where the view begins.
     pub layout: Layout,
@@ -237,7 +256,11 @@ impl BufferUse {
     pub fn is_output(self) -> bool {
         match self {
             BufferUse::Write | BufferUse::Update => true,
-            BufferUse::Read | BufferUse::Temp | BufferUse::Register | BufferUse::Workspace => false,
+            BufferUse::Read
+            | BufferUse::Index
+            | BufferUse::Temp
+            | BufferUse::Register
+            | BufferUse::Workspace => false,
         }
     }
 }
@@ -251,7 +274,8 @@ impl Module {
         }
     }
 
-    /// The buffers that the caller gives, in the order of `launch`: inputs, workspace, output.
+    /// The buffers that the caller gives, in the order of `launch`: inputs, those of indices
+    /// behind the others, workspace, output.
     pub fn given(&self) -> impl Iterator<Item = (BufferId, &Buffer)> {
         let of = |usage: BufferUse| {
             let buffers = self.buffers.iter().enumerate();
@@ -260,7 +284,26 @@ impl Module {
                 .map(|(position, buffer)| (BufferId(position), buffer))
         };
         let written = of(BufferUse::Write).chain(of(BufferUse::Update));
-        of(BufferUse::Read).chain(of(BufferUse::Workspace)).chain(written)
+        let read = of(BufferUse::Read).chain(of(BufferUse::Index));
+        read.chain(of(BufferUse::Workspace)).chain(written)
+    }
+
+    /// The extent of a label: a number where it is fixed.
+    pub fn extent(&self, label: usize) -> HostExpr {
+        match self.labels.get(label).map(|label| label.extent) {
+            Some(Extent::Fixed(extent)) => HostExpr::Const(u64::from(extent)),
+            Some(Extent::Runtime) | None => HostExpr::Extent(label),
+        }
+    }
+
+    /// What the host must have required of an index buffer before a kernel reads it; none for any
+    /// other buffer.
+    pub fn index_requirement(&self, buffer: BufferId) -> Option<HostPred> {
+        let pred = match self.buffers.get(buffer.0)?.index? {
+            IndexUse::Below(label) => HostPred::IndicesBelow(buffer, self.extent(label)),
+            IndexUse::Pointers { into } => HostPred::PointersInto(buffer, self.extent(into)),
+        };
+        Some(pred)
     }
 
     /// The caller's buffer that holds a buffer: the workspace for a temporary, else itself.

@@ -8,7 +8,7 @@ mod stmt;
 use mage_einsum::index::{Extent, Layout};
 
 use super::walk::{self, Constant};
-use super::{BufferId, BufferUse, HostExpr, Kernel, Module, Workspace};
+use super::{BufferId, BufferUse, HostExpr, IndexUse, Kernel, Module, Workspace};
 
 /// The whole module.
 pub fn print(module: &Module) -> String {
@@ -76,6 +76,16 @@ fn buffer(module: &Module, id: BufferId) -> String {
     };
     match buffer.usage {
         BufferUse::Read => format!("reads {name}: {dtype}[{dims}]{strides}"),
+        BufferUse::Index => match buffer.index {
+            Some(IndexUse::Pointers { into }) => {
+                let into = label(module, into);
+                format!("reads {name}: u32[{dims} + 1], row pointers into {into}")
+            }
+            Some(IndexUse::Below(below)) => {
+                format!("reads {name}: u32[{dims}], each below {}", label(module, below))
+            }
+            None => format!("reads {name}: u32[{dims}]"),
+        },
         BufferUse::Write => format!("writes {name}: {dtype}[{dims}]"),
         BufferUse::Update => format!("adds to {name}: {dtype}[{dims}]"),
         BufferUse::Temp => {
@@ -88,6 +98,10 @@ fn buffer(module: &Module, id: BufferId) -> String {
             format!("has {name}: {dtype}[{elems}]")
         }
     }
+}
+
+fn label(module: &Module, label: usize) -> &str {
+    module.labels.get(label).map_or("?", |label| &label.name)
 }
 
 fn print_kernel(out: &mut Lines, module: &Module, kernel: &Kernel) {

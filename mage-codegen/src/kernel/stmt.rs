@@ -68,6 +68,15 @@ pub enum Stmt {
         /// The predicate of an edge access.
         when: Option<Pred>,
     },
+    /// Gives a variable, which is 32 bits and not mutable, the element of an index buffer: a
+    /// number below the extent that the buffer's elements are below, or a row pointer, because the
+    /// host has required it.
+    LoadIndex {
+        /// The variable; its name is new in the kernel.
+        var: VarId,
+        /// The element.
+        from: Place,
+    },
     /// Writes `width` consecutive registers to consecutive elements; where `when` does not hold,
     /// nothing is written.
     Store {

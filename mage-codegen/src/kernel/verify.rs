@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::walk;
 use super::{
-    Buffer, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Kernel, Module,
+    Buffer, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, IndexUse, Kernel, Module,
     ParamValue, Space, Ty, Workspace,
 };
 use mage_einsum::index::Layout;
@@ -28,12 +28,39 @@ pub fn verify(module: &Module) -> Result<(), String> {
         }
         buffer.parts.iter().try_for_each(|parts| host_expr(module, parts))?;
     }
+    (0..module.buffers.len()).try_for_each(|position| index(module, BufferId(position)))?;
     workspace(module).map_err(|why| format!("workspace: {why}"))?;
     steps(module, &module.host).map_err(|why| format!("host: {why}"))?;
     for kernel in &module.kernels {
         verify_kernel(module, kernel).map_err(|why| format!("kernel `{}`: {why}", kernel.name))?;
     }
     Ok(())
+}
+
+/// An index buffer says what its elements are, and the host requires it, whatever it launches:
+/// kernels go where the elements lead.
+fn index(module: &Module, id: BufferId) -> Result<(), String> {
+    let Buffer { name, usage, index, .. } = &module.buffers[id.0];
+    if index.is_some() != (*usage == BufferUse::Index) {
+        return Err(format!("buffer `{name}` and its indices disagree"));
+    }
+    let Some(IndexUse::Below(label) | IndexUse::Pointers { into: label }) = index else {
+        return Ok(());
+    };
+    label_exists(module, *label).map_err(|why| format!("buffer `{name}`: {why}"))?;
+    let wanted = module.index_requirement(id);
+    let is_it = |step: &HostStep| match step {
+        HostStep::Require { that, error: _ } => Some(that) == wanted.as_ref(),
+        HostStep::ReturnIf(_)
+        | HostStep::Let { .. }
+        | HostStep::Unless(..)
+        | HostStep::Select(_)
+        | HostStep::Launch { .. } => false,
+    };
+    if module.host.iter().any(is_it) {
+        return Ok(());
+    }
+    Err(format!("the host does not require what the elements of `{name}` must be"))
 }
 
 /// Every temporary has its region, and there is a workspace exactly for them.
@@ -158,7 +185,10 @@ fn host_pred(module: &Module, condition: &HostPred) -> Result<(), String> {
             host_expr(module, left)?;
             host_expr(module, right)
         }
-        HostPred::LengthIs(buffer, expr) | HostPred::LengthAtLeast(buffer, expr) => {
+        HostPred::LengthIs(buffer, expr)
+        | HostPred::LengthAtLeast(buffer, expr)
+        | HostPred::IndicesBelow(buffer, expr)
+        | HostPred::PointersInto(buffer, expr) => {
             buffer_exists(module, *buffer)?;
             host_expr(module, expr)
         }
@@ -186,9 +216,9 @@ fn host_error(module: &Module, error: &HostError) -> Result<(), String> {
             label_exists(module, *other)?;
             buffer_exists(module, *buffer)
         }
-        HostError::SizeOverflow { buffer } | HostError::LengthMismatch { buffer } => {
-            buffer_exists(module, *buffer)
-        }
+        HostError::SizeOverflow { buffer }
+        | HostError::LengthMismatch { buffer }
+        | HostError::IndexOutOfRange { buffer } => buffer_exists(module, *buffer),
         HostError::OutOfBuffer { buffer } => strided(module, *buffer).map(|_| ()),
         HostError::WorkspaceTooShort { buffer, need } => {
             buffer_exists(module, *buffer)?;

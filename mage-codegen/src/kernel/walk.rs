@@ -63,6 +63,7 @@ pub fn accesses(kernel: &Kernel) -> Vec<Access> {
         Stmt::Store { to, width, .. } => vec![stores(to, Some(*width))],
         Stmt::Copy { to, from, .. } => vec![loads(from, None), stores(to, None)],
         Stmt::LoadMatrices { from, .. } => vec![loads(from, None)],
+        Stmt::LoadIndex { var: _, from } => vec![loads(from, Some(Width::One))],
         Stmt::Let { .. }
         | Stmt::Assign { .. }
         | Stmt::Fill { .. }
@@ -141,6 +142,7 @@ pub fn bodies(stmt: &Stmt) -> Vec<&[Stmt]> {
         | Stmt::CommitCopies
         | Stmt::AwaitCopies { .. }
         | Stmt::LoadMatrices { .. }
+        | Stmt::LoadIndex { .. }
         | Stmt::Mma { .. }
         | Stmt::Compute { .. } => Vec::new(),
     }
@@ -163,7 +165,7 @@ pub fn indices(stmt: &Stmt) -> Vec<&Expr> {
             found.extend(when.iter().flat_map(sides));
             found
         }
-        Stmt::LoadMatrices { from, .. } => vec![&from.offset],
+        Stmt::LoadMatrices { from, .. } | Stmt::LoadIndex { var: _, from } => vec![&from.offset],
         Stmt::Compute { value: Value::Index(value), to: _ } => vec![value],
         Stmt::Fill { .. }
         | Stmt::Barrier
@@ -201,6 +203,7 @@ pub fn registers(stmt: &Stmt) -> Vec<&Reg> {
         | Stmt::If { .. }
         | Stmt::Barrier
         | Stmt::Copy { .. }
+        | Stmt::LoadIndex { .. }
         | Stmt::CommitCopies
         | Stmt::AwaitCopies { .. } => Vec::new(),
     }
@@ -223,6 +226,7 @@ pub fn written(stmt: &Stmt) -> Option<RegId> {
         | Stmt::Copy { .. }
         | Stmt::CommitCopies
         | Stmt::AwaitCopies { .. }
+        | Stmt::LoadIndex { .. }
         | Stmt::Store { .. } => None,
     }
 }

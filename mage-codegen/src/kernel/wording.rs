@@ -4,7 +4,7 @@
 
 use mage_einsum::diagnostic::Code;
 
-use super::{Buffer, BufferId, BufferUse, HostError, HostExpr, Module};
+use super::{Buffer, BufferId, BufferUse, HostError, HostExpr, IndexUse, Module};
 
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum Piece {
     First(BufferId),
     /// The stride of a dimension of a strided buffer.
     Stride(BufferId, usize),
+    /// What the elements of an index buffer were found to be below, or where they end.
+    Bound(BufferId),
 }
 
 /// The message of `error` in pieces: lower case, no full stop, both sides named.
@@ -48,6 +50,7 @@ pub fn wording(module: &Module, error: &HostError) -> Vec<Piece> {
         HostError::SizeOverflow { buffer } => size_overflow(module, *buffer),
         HostError::LengthMismatch { buffer } => length_mismatch(module, *buffer),
         HostError::OutOfBuffer { buffer } => out_of_buffer(module, *buffer),
+        HostError::IndexOutOfRange { buffer } => index_out_of_range(module, *buffer),
         HostError::WorkspaceTooShort { buffer, need } => workspace_too_short(module, *buffer, need),
         HostError::LaunchLimit { what, need, limit } => launch_limit(module, what, need, *limit),
     }
@@ -62,6 +65,7 @@ pub fn code(error: &HostError) -> Code {
             Code::LengthMismatch
         }
         HostError::OutOfBuffer { .. } => Code::UnsupportedStride,
+        HostError::IndexOutOfRange { .. } => Code::IndexOutOfRange,
         HostError::LaunchLimit { .. } => Code::LaunchLimit,
     }
 }
@@ -94,12 +98,15 @@ fn length_mismatch(module: &Module, buffer: BufferId) -> Vec<Piece> {
         Piece::Length(buffer),
         text(" elements but ".to_string()),
     ];
+    let index = module.buffers.get(buffer.0).and_then(|buffer| buffer.index);
+    let is_pointers = matches!(index, Some(IndexUse::Pointers { .. }));
     match dims.len() {
         0 => pieces.push(text("a scalar has 1".to_string())),
         1 => {
+            let many = if is_pointers { "one more" } else { "as many" };
             pieces.push(text("its extent ".to_string()));
             pieces.extend(extents_of(module, buffer));
-            pieces.push(text(" asks for as many".to_string()));
+            pieces.push(text(format!(" asks for {many}")));
         }
         2.. => {
             pieces.push(text("its extents ".to_string()));
@@ -108,9 +115,26 @@ fn length_mismatch(module: &Module, buffer: BufferId) -> Vec<Piece> {
             pieces.push(Piece::Value(HostExpr::Product(
                 dims.iter().map(|label| HostExpr::Extent(*label)).collect(),
             )));
+            pieces.extend(is_pointers.then(|| text(" and one more".to_string())));
         }
     }
     pieces
+}
+
+/// The bound that was found, and the label's extent: what the elements are is known to whoever
+/// checked them.
+fn index_out_of_range(module: &Module, buffer: BufferId) -> Vec<Piece> {
+    let (what, label) = match module.buffers.get(buffer.0).and_then(|buffer| buffer.index) {
+        Some(IndexUse::Pointers { into }) => ("ends at", into),
+        Some(IndexUse::Below(label)) => ("has indices below", label),
+        None => ("has indices below", usize::MAX),
+    };
+    vec![
+        text(format!("{} {what} ", buffer_name(module, buffer))),
+        Piece::Bound(buffer),
+        text(format!(", but label {} is ", label_name(module, label))),
+        Piece::Value(module.extent(label)),
+    ]
 }
 
 /// Both ends that are reached, and all that they follow from: operand `A` reaches elements -5 to 9
@@ -186,6 +210,7 @@ fn buffer_name(module: &Module, buffer: BufferId) -> String {
 
 fn named(buffer: &Buffer) -> String {
     match buffer.usage {
+        BufferUse::Index => format!("index operand `{}`", buffer.name),
         BufferUse::Read => format!("operand `{}`", buffer.name),
         BufferUse::Write | BufferUse::Update => format!("output `{}`", buffer.name),
         BufferUse::Temp | BufferUse::Register => format!("temporary `{}`", buffer.name),

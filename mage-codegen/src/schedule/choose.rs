@@ -2,8 +2,8 @@
 //! refuses what the options ask for, with the need and the limit.
 
 use mage_einsum::diagnostic::{Code, Diagnostic, Diagnostics};
-use mage_einsum::index::{self, Layout, Program, Role, Statement};
 use mage_einsum::function::Function;
+use mage_einsum::index::{self, Layout, Program, Role, Statement};
 use mage_einsum::options::{Options, Tile};
 
 use super::choose_elementwise::choose_elementwise;

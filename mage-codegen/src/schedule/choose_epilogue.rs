@@ -15,10 +15,7 @@ pub fn choose_epilogue(program: &Program, launch: &mut Launch) {
         Strategy::Transpose(_) | Strategy::Rows(_) => return,
     }
     let first = launch.last;
-    while program
-        .statements
-        .get(launch.last + 1)
-        .is_some_and(|next| goes_on(program, launch, next))
+    while program.statements.get(launch.last + 1).is_some_and(|next| goes_on(program, launch, next))
     {
         launch.last += 1;
     }

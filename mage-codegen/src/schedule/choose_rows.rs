@@ -32,7 +32,11 @@ const MOST_HELD_OF_1024: u32 = 32;
 pub fn choose_rows(program: &Program, first: usize) -> Option<Launch> {
     let shape = Shape::of(&program.statements[first])?;
     let mut last = first;
-    while program.statements.get(last + 1).is_some_and(|next| shape.takes(program, (first, last), next)) {
+    while program
+        .statements
+        .get(last + 1)
+        .is_some_and(|next| shape.takes(program, (first, last), next))
+    {
         last += 1;
     }
     while last > first && !is_closed(program, first, last) {
@@ -81,7 +85,8 @@ impl Shape {
         let is_of_row = target == self.rows;
         // Without an access of each row's own columns it is a product of matrices, which is tiled.
         let has_rows = |access: &&Access| {
-            access.modes.len() == of_cols.len() && of_cols.iter().all(|mode| access.modes.contains(mode))
+            access.modes.len() == of_cols.len()
+                && of_cols.iter().all(|mode| access.modes.contains(mode))
         };
         let reduces = statement.reduced == [self.col]
             && statement.segment.is_none()
@@ -105,7 +110,8 @@ impl Shape {
             let written = run.iter().find(|statement| statement.target.tensor == access.tensor);
             written.is_none_or(|written| written.target.modes == access.modes)
         };
-        let is_temporary = program.tensor(run[run.len() - 1].target.tensor).kind == TensorKind::Temp;
+        let is_temporary =
+            program.tensor(run[run.len() - 1].target.tensor).kind == TensorKind::Temp;
         is_temporary && self.fits(next) && next.factors().iter().all(is_own)
     }
 }
@@ -160,7 +166,11 @@ fn exact(width: RowWidth, extent: u32) -> RowWidth {
 fn reasons(program: &Program, rows: &Rows, n_reductions: usize) -> Vec<Reason> {
     let col = &program.mode(rows.col_mode).name;
     let reason = |decision: String, because: String| Reason { decision, because };
-    let passes = if n_reductions == 1 { "a reduction".to_string() } else { format!("{n_reductions} reductions") };
+    let passes = if n_reductions == 1 {
+        "a reduction".to_string()
+    } else {
+        format!("{n_reductions} reductions")
+    };
     let mut reasons = vec![reason(
         format!("rows along `{col}` in registers"),
         format!("{passes} over `{col}` and what is computed of each row then read it once"),

@@ -38,8 +38,8 @@ pub use mma::{Swizzle, chunk_elems, product_depth};
 pub use parts::{Parts, Unit};
 pub use print::{nest, print};
 pub use reduction::{Lanes, Range, Reduction, Split};
-pub use rows::{RowWidth, Rows};
 pub use resources::Resources;
+pub use rows::{RowWidth, Rows};
 pub use strategy::{Launch, PerOutput, Reason, Schedule, Strategy};
 pub use thread_map::{Element, ThreadMap};
 pub use tiled::{

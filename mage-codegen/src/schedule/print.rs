@@ -6,8 +6,9 @@ use std::fmt::Write;
 use mage_einsum::index::{self, ModeId, Program, Statement};
 
 use super::{
-    Along, Cost, Deep, Elementwise, Epilogue, Family, Lanes, Launch, Long, Member, PerOutput, Range,
-    Reduction, Rows, Schedule, Side, Split, Strategy, Summing, Tail, Tiled, Transpose, VariantKind, product_depth,
+    Along, Cost, Deep, Elementwise, Epilogue, Family, Lanes, Launch, Long, Member, PerOutput,
+    Range, Reduction, Rows, Schedule, Side, Split, Strategy, Summing, Tail, Tiled, Transpose,
+    VariantKind, product_depth,
 };
 use crate::device::Device;
 
@@ -354,7 +355,11 @@ impl Nest<'_> {
             self.depth = 0;
         }
         for kind in &rows.kinds {
-            self.line(&format!("variant {}: {} columns an access", kind.name(), Rows::elems(*kind)));
+            self.line(&format!(
+                "variant {}: {} columns an access",
+                kind.name(),
+                Rows::elems(*kind)
+            ));
         }
     }
 

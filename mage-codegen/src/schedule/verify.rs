@@ -124,7 +124,8 @@ fn verify_rows(schedule: &Schedule, launch: &Launch, rows: &Rows) -> Result<(), 
     for width in &rows.widths {
         block_threads(schedule, width.block_threads())?;
         let threads = width.row_threads;
-        if !threads.is_multiple_of(WARP_THREADS) || width.block_rows > 1 && threads != WARP_THREADS {
+        if !threads.is_multiple_of(WARP_THREADS) || width.block_rows > 1 && threads != WARP_THREADS
+        {
             return Err(format!("{threads} threads a row, {} rows a block", width.block_rows));
         }
         if width.thread_cols.is_some_and(|cols| !cols.is_multiple_of(4)) {

@@ -162,6 +162,7 @@ pub fn module(labels: &[&str], tensors: &[&[usize]], blocks: HostExpr, kernel: K
                 parts: None,
                 dims: dims.to_vec(),
                 dtype: Dtype::F32,
+                index: None,
                 layout: Layout::RowMajor,
                 usage: if position == last { BufferUse::Write } else { BufferUse::Read },
             })
@@ -188,6 +189,7 @@ pub fn run_aligned(
     let arguments = Arguments {
         extents,
         inputs: &inputs,
+        indices: &[],
         output_before: &[],
         output_len,
         output_byte_alignment: 16,

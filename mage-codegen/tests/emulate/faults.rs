@@ -17,6 +17,7 @@ fn trap_of(module: &Module, byte_alignment: u64) -> Result<Trap, String> {
     let arguments = Arguments {
         extents: &[64],
         inputs: &inputs,
+        indices: &[],
         output_before: &[],
         output_len: 64,
         output_byte_alignment: byte_alignment,

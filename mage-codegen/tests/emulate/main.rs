@@ -2,9 +2,11 @@
 
 mod build;
 mod kernels;
+mod neighbours;
 mod values;
 mod faults;
 mod host;
 mod strided;
+mod indices;
 mod counts;
 mod verify;

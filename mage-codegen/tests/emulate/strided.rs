@@ -48,6 +48,7 @@ fn output(module: &Module, extent: u8, view: &View) -> Result<Vec<f64>, String> 
     let arguments = Arguments {
         extents: &[u64::from(extent)],
         inputs: &inputs,
+        indices: &[],
         output_before: &[],
         output_len: usize::from(extent),
         output_byte_alignment: 16,

@@ -64,6 +64,26 @@ impl<'p> Block<'p, '_, '_> {
         done
     }
 
+    pub(super) fn load_index(
+        &mut self,
+        var: usize,
+        access: &'p Access,
+        mask: &Mask,
+    ) -> Result<(), Box<Fault>> {
+        let Memory::Global(buffer) = access.memory else {
+            return Err(Fault::of_block("an index from shared memory".to_string()));
+        };
+        let offsets = self.slots.eval(&access.offset, mask)?;
+        let mut values = self.slots.buffer();
+        let (buffer, view) = (&self.global[buffer], self.slots.view(&offsets));
+        mask.try_each(|lane| buffer.index(view.at(lane), lane).map(|value| values[lane] = value))?;
+        self.count_access((access.memory, 1), &offsets, mask, Direction::Load);
+        self.slots.release(offsets);
+        self.slots.unset(var);
+        self.slots.set(var, Operand::Computed(values), mask);
+        Ok(())
+    }
+
     pub(super) fn store(
         &mut self,
         from: &'p [Register],

@@ -280,7 +280,8 @@ fn remove_unused(kernel: &mut Kernel) -> bool {
 
 fn retain(body: &mut Vec<Stmt>, used: &BTreeSet<VarId>) -> bool {
     let before = body.len();
-    body.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if !used.contains(var)));
+    let is_unused = |stmt: &Stmt| matches!(stmt, Stmt::Let { var, .. } | Stmt::LoadIndex { var, .. } if !used.contains(var));
+    body.retain(|stmt| !is_unused(stmt));
     let mut changed = body.len() < before;
     for stmt in body {
         match stmt {
@@ -300,6 +301,7 @@ fn retain(body: &mut Vec<Stmt>, used: &BTreeSet<VarId>) -> bool {
             | Stmt::CommitCopies
             | Stmt::AwaitCopies { .. }
             | Stmt::LoadMatrices { .. }
+            | Stmt::LoadIndex { .. }
             | Stmt::Mma { .. }
             | Stmt::ShuffleXor { .. } => {}
         }

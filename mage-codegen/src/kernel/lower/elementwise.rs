@@ -10,7 +10,9 @@ use super::names::Names;
 use super::point::Point;
 use super::value::{self, Held};
 use super::wide;
-use crate::kernel::{Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Pred, RegId, Stmt, Ty, Width};
+use crate::kernel::{
+    Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Pred, RegId, Stmt, Ty, Width,
+};
 use crate::schedule::{Elementwise, Launch, Schedule, VariantKind, lies_along};
 
 /// Threads are counted in 32 bits where their number is taken apart.
@@ -31,7 +33,8 @@ pub fn lower(
         let blocks = host.blocks(*kind);
         if kind == &elementwise.kinds[elementwise.kinds.len() - 1] {
             steps.extend(grid_limit(schedule, launch, None, &blocks));
-            let threads = HostExpr::product([blocks.clone(), HostExpr::Const(host.block_threads())]);
+            let threads =
+                HostExpr::product([blocks.clone(), HostExpr::Const(host.block_threads())]);
             let is_flat = elementwise.row_mode.is_none();
             let limit = require_limit("threads in the grid", threads, MOST_THREADS);
             steps.extend(limit.filter(|_| !is_flat));
@@ -198,7 +201,8 @@ impl<'p> Points<'p> {
         for (position, mode) in self.elementwise.outer.iter().enumerate().rev() {
             let stem = builder.names.mode(*mode).to_string();
             let extent = narrow(builder, *mode);
-            let here = if position == 0 { rest.clone() } else { rest.clone().modulo(extent.clone()) };
+            let here =
+                if position == 0 { rest.clone() } else { rest.clone().modulo(extent.clone()) };
             let here = builder.bind(body, &format!("{stem}_flat"), here);
             let at = builder.bind(body, &format!("{stem}_at"), here.clone().widen());
             shared.push((*mode, at));
@@ -214,7 +218,8 @@ impl<'p> Points<'p> {
         let first = group.widen().times(Expr::u64(thread_rows.into()));
         let first = builder.bind(&mut then, &format!("{}_first", stems[1]), first);
         let end = builder.extent(row);
-        let last = builder.bind(&mut then, &format!("{}_last", stems[1]), end.clone().minus(Expr::u64(1)));
+        let last =
+            builder.bind(&mut then, &format!("{}_last", stems[1]), end.clone().minus(Expr::u64(1)));
         let place = Place { shared, first, step: Expr::u64(1), end, last };
         self.points(&mut then, &place);
         // Threads beyond the last have the outermost digit beyond its extent.
@@ -255,15 +260,22 @@ impl<'p> Points<'p> {
                 self.load(body, access, shared.clone(), (*array, &Expr::u32(0)));
             }
         }
-        let varying: Vec<(Access, RegId)> = self.reads.iter().cloned().zip(arrays.iter().copied()).collect();
+        let varying: Vec<(Access, RegId)> =
+            self.reads.iter().cloned().zip(arrays.iter().copied()).collect();
         let row = self.builder.var("row", Ty::U32, false);
         let mut turn = Vec::new();
         let at = place.first.clone().plus(Expr::Var(row).widen().times(place.step.clone()));
-        let valid = self.builder.bind(&mut turn, &format!("{stem}_valid"), at.min(place.last.clone()));
+        let valid =
+            self.builder.bind(&mut turn, &format!("{stem}_valid"), at.min(place.last.clone()));
         let point = shared.with(mode, valid);
         for (access, array) in varying.iter().filter(|(access, _)| varies(access)) {
             let n = self.elems_of(access);
-            self.load(&mut turn, access, point.clone(), (*array, &Expr::Var(row).times(Expr::u32(n))));
+            self.load(
+                &mut turn,
+                access,
+                point.clone(),
+                (*array, &Expr::Var(row).times(Expr::u32(n))),
+            );
         }
         if !turn.is_empty() && varying.iter().any(|(access, _)| varies(access)) {
             body.push(Stmt::unrolled(row, rows, turn));
@@ -271,7 +283,8 @@ impl<'p> Points<'p> {
         let held = |row: &Expr| -> Vec<Held> {
             let of = |(access, array): &(Access, RegId)| {
                 let n = if access.modes.contains(&self.elementwise.lane_mode) { elems } else { 1 };
-                let first = if varies(access) { row.clone().times(Expr::u32(n)) } else { Expr::u32(0) };
+                let first =
+                    if varies(access) { row.clone().times(Expr::u32(n)) } else { Expr::u32(0) };
                 Held { access: access.clone(), array: *array, first, elems: n }
             };
             varying.iter().map(of).collect()
@@ -331,7 +344,12 @@ impl<'p> Points<'p> {
     }
 
     /// Computes the statements at neighbouring points, one after the other, and stores the last.
-    fn compute(&mut self, body: &mut Vec<Stmt>, mut held: Vec<Held>, (point, when): (&Point, Pred)) {
+    fn compute(
+        &mut self,
+        body: &mut Vec<Stmt>,
+        mut held: Vec<Held>,
+        (point, when): (&Point, Pred),
+    ) {
         let elems = self.elems();
         let statements = self.builder.statements.clone();
         let mut results = Vec::new();

@@ -6,7 +6,9 @@ use mage_einsum::index::{Extent, Layout, ModeId, TensorKind};
 
 use super::builder::host_extent;
 use super::names::Names;
-use crate::kernel::{Arm, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, Module};
+use crate::kernel::{
+    Arm, BufferId, BufferUse, HostError, HostExpr, HostPred, HostStep, IndexUse, Module,
+};
 use crate::schedule::{Launch, Schedule, Strategy};
 
 /// Largest extent of a mode in a kernel with 32-bit coordinates: coordinates run up to one tile
@@ -87,6 +89,11 @@ fn length(module: &Module, buffer: BufferId) -> Vec<HostStep> {
             error: HostError::LengthMismatch { buffer },
         });
     }
+    steps.extend(
+        module
+            .index_requirement(buffer)
+            .map(|that| HostStep::Require { that, error: HostError::IndexOutOfRange { buffer } }),
+    );
     steps
 }
 
@@ -131,11 +138,12 @@ fn extents(schedule: &Schedule, module: &Module, names: &Names, steps: &mut Vec<
 /// The element count of a buffer.
 pub fn elems(module: &Module, buffer: BufferId) -> HostExpr {
     let dims = module.buffers[buffer.0].dims.iter();
-    let extents = dims.map(|label| match module.labels[*label].extent {
-        Extent::Fixed(extent) => HostExpr::Const(u64::from(extent)),
-        Extent::Runtime => HostExpr::Extent(*label),
-    });
-    HostExpr::product(module.buffers[buffer.0].parts.iter().cloned().chain(extents))
+    let extents = dims.map(|label| module.extent(*label));
+    let product = HostExpr::product(module.buffers[buffer.0].parts.iter().cloned().chain(extents));
+    match module.buffers[buffer.0].index {
+        Some(IndexUse::Pointers { .. }) => HostExpr::sum([product, HostExpr::Const(1)]),
+        Some(IndexUse::Below(_)) | None => product,
+    }
 }
 
 /// The steps that take one of the arms: one arm needs no select.

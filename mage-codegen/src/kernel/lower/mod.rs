@@ -30,7 +30,7 @@ mod proof;
 
 use mage_einsum::index::{self, TensorId};
 
-use super::{Buffer, BufferUse, HostStep, Label, Module, Provenance};
+use super::{Buffer, BufferUse, HostStep, IndexUse, Label, Module, Provenance};
 use crate::schedule::{self, Schedule, Strategy};
 use names::Names;
 
@@ -120,11 +120,23 @@ fn buffers(schedule: &Schedule, names: &Names) -> Vec<Buffer> {
             parts: None,
             dims: tensor.dims.iter().flat_map(|mode| names.labels_of(program, *mode)).collect(),
             dtype: tensor.dtype,
+            index: match tensor.kind {
+                index::TensorKind::Indices { below } => {
+                    Some(IndexUse::Below(names.labels_of(program, below).start))
+                }
+                index::TensorKind::Pointers { into } => {
+                    Some(IndexUse::Pointers { into: names.labels_of(program, into).start })
+                }
+                index::TensorKind::Input | index::TensorKind::Temp | index::TensorKind::Output => {
+                    None
+                }
+            },
             layout: tensor.layout,
             usage: match tensor.kind {
-                index::TensorKind::Input
-                | index::TensorKind::Indices { .. }
-                | index::TensorKind::Pointers { .. } => BufferUse::Read,
+                index::TensorKind::Input => BufferUse::Read,
+                index::TensorKind::Indices { .. } | index::TensorKind::Pointers { .. } => {
+                    BufferUse::Index
+                }
                 index::TensorKind::Temp if schedule.is_in_registers(TensorId(position)) => {
                     BufferUse::Register
                 }

@@ -96,10 +96,9 @@ fn terms(
         None => [builder.number(0), builder.extent(*mode)],
         Some(segment) => {
             let row = coordinates::of(builder, &point.at, segment.row);
-            let of = (segment.pointers, *mode);
             [("begin", 0), ("end", 1)].map(|(what, beyond)| {
                 let name = format!("{stem}_{what}");
-                point::pointer(builder, body, of, (row.clone(), beyond), &name)
+                point::pointer(builder, body, segment.pointers, (row.clone(), beyond), &name)
             })
         }
     };

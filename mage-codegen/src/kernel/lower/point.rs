@@ -41,7 +41,7 @@ impl Point {
         access: &Access,
     ) -> Place {
         for gather in &access.gathers {
-            self.look_up(builder, body, access, gather);
+            self.look_up(builder, body, gather);
         }
         let offset = builder.offset(access, |mode| self.coordinate(builder, access, mode));
         Place { space: Space::Global(buffer(access)), offset }
@@ -59,13 +59,7 @@ impl Point {
         found.map(|(_, _, value)| value.clone())
     }
 
-    fn look_up(
-        &mut self,
-        builder: &mut Builder<'_>,
-        body: &mut Vec<Stmt>,
-        access: &Access,
-        gather: &Gather,
-    ) {
+    fn look_up(&mut self, builder: &mut Builder<'_>, body: &mut Vec<Stmt>, gather: &Gather) {
         if self.found(gather).is_some() {
             return;
         }
@@ -74,9 +68,7 @@ impl Point {
         let name = format!("{}_{}", builder.names.tensor(gather.indices), self.what);
         let var = builder.var(&name, Ty::U32, false);
         let from = Place { space: Space::Global(buffer(&indices)), offset };
-        let below = builder.wide(builder.extent(access.modes[gather.dim]));
-        let _ = (from, below);
-        body.push(Stmt::Let { var, value: Expr::u32(0) });
+        body.push(Stmt::LoadIndex { var, from });
         let value = builder.coordinate(Expr::Var(var));
         self.gathered.push((gather.indices, gather.modes.clone(), value));
     }
@@ -86,17 +78,14 @@ impl Point {
 pub fn pointer(
     builder: &mut Builder<'_>,
     body: &mut Vec<Stmt>,
-    (pointers, into): (TensorId, ModeId),
+    pointers: TensorId,
     (row, beyond): (Expr, u32),
     name: &str,
 ) -> Expr {
     let var = builder.var(name, Ty::U32, false);
     let offset = builder.wide(row).plus(Expr::u64(beyond.into()));
     let from = Place { space: Space::Global(BufferId(pointers.0)), offset };
-    // The last pointer is the extent itself.
-    let below = builder.wide(builder.extent(into)).plus(Expr::u64(1));
-    let _ = (from, below);
-        body.push(Stmt::Let { var, value: Expr::u32(0) });
+    body.push(Stmt::LoadIndex { var, from });
     builder.coordinate(Expr::Var(var))
 }
 

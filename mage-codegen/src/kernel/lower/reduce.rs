@@ -76,15 +76,14 @@ pub fn finish(
         return;
     }
     let count = match (statement.segment, statement.reduced.as_slice()) {
-        (Some(segment), [mode]) => {
+        (Some(segment), _) => {
             let row = coordinates::of(builder, at, segment.row);
             let [begin, end] = [("first", 0), ("past", 1)].map(|(name, beyond)| {
-                let of = (segment.pointers, *mode);
-                point::pointer(builder, body, of, (row.clone(), beyond), name)
+                point::pointer(builder, body, segment.pointers, (row.clone(), beyond), name)
             });
             end.minus(begin)
         }
-        (_, modes) => coordinates::count(builder, modes),
+        (None, modes) => coordinates::count(builder, modes),
     };
     let divisor = reg(builder.registers("count", 1), Expr::u32(0));
     body.push(Stmt::Fill { reg: divisor.array, value: 0.0 });

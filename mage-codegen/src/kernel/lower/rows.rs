@@ -15,7 +15,9 @@ use super::names::Names;
 use super::point::{self, Point};
 use super::value::{self, Held};
 use super::{reduce, wide};
-use crate::kernel::{Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Pred, RegId, Stmt, Ty, Width};
+use crate::kernel::{
+    Arm, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Pred, RegId, Stmt, Ty, Width,
+};
 use crate::schedule::{Launch, RowWidth, Rows, Schedule, VariantKind, lies_along};
 
 /// The kernels of all widths and variants, and the steps that select one.
@@ -28,7 +30,8 @@ pub fn lower(
 ) -> (Vec<Kernel>, Vec<HostStep>) {
     let extent = |mode: &ModeId| host_extent(&schedule.program, names, *mode);
     let n_rows = HostExpr::product(rows.row_modes.iter().map(extent));
-    let mut steps: Vec<HostStep> = grid_limit(schedule, launch, None, &n_rows).into_iter().collect();
+    let mut steps: Vec<HostStep> =
+        grid_limit(schedule, launch, None, &n_rows).into_iter().collect();
     let (mut kernels, mut arms) = (Vec::new(), Vec::new());
     for (position, width) in rows.widths.iter().enumerate() {
         let blocks = n_rows.clone().ceil_div(u64::from(width.block_rows));
@@ -73,7 +76,8 @@ fn eligible(
     let stored = stored.filter(|target| !schedule.is_in_registers(target.tensor)).cloned();
     let wide: Vec<Access> = reads(&statements).into_iter().chain(stored).collect();
     let lies_along = |access: &&Access| lies_along(access, rows.col_mode);
-    let wide: Vec<(&Access, u32)> = wide.iter().filter(lies_along).map(|access| (access, 4)).collect();
+    let wide: Vec<(&Access, u32)> =
+        wide.iter().filter(lies_along).map(|access| (access, 4)).collect();
     wide::eligible(&schedule.program, names, module, (&wide, None))
 }
 

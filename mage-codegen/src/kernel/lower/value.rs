@@ -22,7 +22,11 @@ pub struct Held {
 impl Held {
     /// The register of an element.
     fn of(&self, elem: &Expr) -> Reg {
-        let at = if self.elems == 1 { self.first.clone() } else { self.first.clone().plus(elem.clone()) };
+        let at = if self.elems == 1 {
+            self.first.clone()
+        } else {
+            self.first.clone().plus(elem.clone())
+        };
         reg(self.array, at)
     }
 }

@@ -38,6 +38,7 @@ pub fn lay_out(schedule: &Schedule, names: &Names, module: &mut Module) {
             parts: Some(parts.n_parts.clone()),
             dims: whole.dims.clone(),
             dtype: schedule.program.accumulator(),
+            index: None,
             layout: Layout::RowMajor,
             usage: BufferUse::Temp,
         });
@@ -55,6 +56,7 @@ pub fn lay_out(schedule: &Schedule, names: &Names, module: &mut Module) {
         parts: None,
         dims: Vec::new(),
         dtype,
+        index: None,
         layout: Layout::RowMajor,
         usage: BufferUse::Workspace,
     });

@@ -138,6 +138,12 @@ fn pred(module: &Module, pred: &HostPred, show: fn(&Module, &HostExpr) -> String
         HostPred::StrideMultipleOf(buffer, dim, divisor) => {
             format!("{} % {divisor} == 0", stride(module, *buffer, *dim))
         }
+        HostPred::IndicesBelow(buffer, value) => {
+            format!("below({}) <= {}", name(buffer.0), show(value))
+        }
+        HostPred::PointersInto(buffer, value) => {
+            format!("end({}) == {}", name(buffer.0), show(value))
+        }
         HostPred::All(all) if all.is_empty() => "true".to_string(),
         HostPred::All(all) => {
             let all: Vec<String> =
@@ -164,6 +170,9 @@ fn error(module: &Module, error: &HostError) -> String {
         HostError::SizeOverflow { buffer: id } => format!("size overflow of {}", buffer(id.0)),
         HostError::LengthMismatch { buffer: id } => format!("length mismatch of {}", buffer(id.0)),
         HostError::OutOfBuffer { buffer: id } => format!("{} out of its buffer", buffer(id.0)),
+        HostError::IndexOutOfRange { buffer: id } => {
+            format!("index out of range of {}", buffer(id.0))
+        }
         HostError::WorkspaceTooShort { buffer: _, need: _ } => "workspace too short".to_string(),
         HostError::LaunchLimit { what, need: _, limit: _ } => format!("launch limit of {what}"),
     }

@@ -26,6 +26,7 @@ pub(super) fn body(out: &mut Lines, depth: usize, module: &Module, kernel: &Kern
             | Stmt::CommitCopies
             | Stmt::AwaitCopies { .. }
             | Stmt::LoadMatrices { .. }
+            | Stmt::LoadIndex { .. }
             | Stmt::Mma { .. }
             | Stmt::Compute { .. } => {}
         }
@@ -79,6 +80,10 @@ fn head(module: &Module, kernel: &Kernel, stmt: &Stmt) -> String {
             let from = place(module, kernel, from, 1);
             let transposed = if *transposed { " transposed" } else { "" };
             format!("reg {to} = matrices{transposed} at {from}")
+        }
+        Stmt::LoadIndex { var, from } => {
+            let var = kernel.var(*var);
+            format!("let {}: {} = {}", var.name, ty(var.ty), place(module, kernel, from, 1))
         }
         Stmt::Mma { acc, row, col } => {
             let [acc, row, col] =

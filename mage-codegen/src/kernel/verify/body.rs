@@ -122,6 +122,7 @@ impl Walk<'_> {
                 self.access(from, None, Direction::Load)?;
                 self.matrices(to, from, *transposed)
             }
+            Stmt::LoadIndex { var, from } => self.load_index(*var, from),
             Stmt::Mma { acc, row, col } => self.mma(acc, row, col),
             Stmt::Compute { to, value } => {
                 self.one_type(stmt)?;
@@ -153,6 +154,21 @@ impl Walk<'_> {
                 Err(format!("`{}` has no kernel for {dtype}", called.name()))
             }
         }
+    }
+
+    fn load_index(&mut self, var: VarId, from: &Place) -> Result<(), String> {
+        let Space::Global(buffer) = from.space else {
+            return Err("an index from shared memory".to_string());
+        };
+        if buffer_use(self.module, buffer)? != BufferUse::Index {
+            return Err("an index from a buffer that has none".to_string());
+        }
+        self.scope.is("a global offset", &from.offset, Ty::U64)?;
+        if self.declared(var)? != Ty::U32 || self.kernel.vars[var.0].mutable {
+            let name = &self.kernel.vars[var.0].name;
+            return Err(format!("`{name}` is an index but mutable or not of 32 bits"));
+        }
+        self.bind(var)
     }
 
     fn looped(&mut self, stmt: &Stmt) -> Result<(), String> {
@@ -322,6 +338,9 @@ impl Walk<'_> {
             (BufferUse::Read, Direction::Load)
             | (BufferUse::Write, Direction::Store)
             | (BufferUse::Update | BufferUse::Temp, Direction::Load | Direction::Store) => Ok(()),
+            (BufferUse::Index, Direction::Load | Direction::Store) => {
+                Err("an access to indices that loads no index".to_string())
+            }
             (BufferUse::Workspace, Direction::Load | Direction::Store) => {
                 Err("an access to the workspace that is no temporary's".to_string())
             }

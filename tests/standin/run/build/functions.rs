@@ -51,6 +51,7 @@ fn buffer(name: &str, usage: BufferUse) -> Buffer {
         parts: None,
         dims: vec![0],
         dtype: Dtype::F32,
+        index: None,
         layout: Layout::RowMajor,
         usage,
     }

@@ -1,8 +1,10 @@
 //! Writes the emitted source of every spec as a module, and one function a spec that hides its
 //! labels and operands behind the signature that all of them share. The same for every function
-//! of one number.
+//! of one number, and a module with index operands.
 
 mod functions;
+#[path = "../../../../mage-codegen/tests/emulate/neighbours.rs"]
+mod neighbours;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -38,6 +40,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         functions.add(&out, function.name(), &module, &emit::source(&module)?)?;
     }
     fs::write(out.join("specs.rs"), specs.text("SPECS", "Every spec, by name."))?;
+    let module = neighbours::module();
+    kernel::verify(&module)?;
+    let source = out.join("neighbours_source.rs");
+    fs::write(&source, emit::source(&module)?)?;
+    let text = format!("#[path = {source:?}]\npub mod neighbours;\n");
+    fs::write(out.join("neighbours.rs"), text)?;
     let about = "Every function, in the order of `Function::ALL`.";
     fs::write(out.join("functions.rs"), functions.text("FUNCTIONS", about))?;
     Ok(())

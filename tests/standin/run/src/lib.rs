@@ -70,6 +70,8 @@ pub struct Emitted {
 
 include!(concat!(env!("OUT_DIR"), "/specs.rs"));
 
+include!(concat!(env!("OUT_DIR"), "/neighbours.rs"));
+
 pub mod functions {
     //! The functions of one number.
 

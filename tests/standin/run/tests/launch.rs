@@ -136,6 +136,7 @@ fn refusal_of_steps(module: &Module, problem: &Problem, length: Length) -> Strin
         extents: problem.extents.clone(),
         operands: problem.operands.clone(),
         views: problem.views.clone(),
+        indices: problem.indices.clone(),
         before: problem.before.clone(),
         evaluation: problem.evaluation.clone(),
     };

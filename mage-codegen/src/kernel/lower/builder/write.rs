@@ -47,7 +47,12 @@ impl Builder<'_> {
     }
 
     /// Adds what the output holds to results that are on their way there.
-    fn add_before(&mut self, body: &mut Vec<Stmt>, from: &Place, (results, width): (&[Reg], Width)) {
+    fn add_before(
+        &mut self,
+        body: &mut Vec<Stmt>,
+        from: &Place,
+        (results, width): (&[Reg], Width),
+    ) {
         let before = self.registers("before", width.elems());
         body.push(Stmt::Fill { reg: before, value: 0.0 });
         let to = reg(before, Expr::u32(0));

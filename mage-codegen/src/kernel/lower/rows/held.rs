@@ -152,7 +152,8 @@ impl<'p> Row<'p> {
                 when.extend(place.exists.clone());
                 let point = place.row.with(row.rows.col_mode, column.clone());
                 let builder = &mut row.builder;
-                let offset = builder.offset(&target, |mode| coordinates::of(builder, &point.at, mode));
+                let offset =
+                    builder.offset(&target, |mode| coordinates::of(builder, &point.at, mode));
                 let results = (0..elems).map(|elem| reg(array, Expr::u32(elem))).collect();
                 let store = (offset, results, Width::of(elems), None);
                 builder.store(&mut then, (Vec::new(), statement), store);
