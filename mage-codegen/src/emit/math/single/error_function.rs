@@ -36,13 +36,14 @@ pub(super) fn erf() -> TokenStream {
     }
 }
 
-/// `gelu_erf`. The polynomial in `s` is `q(t) exp(t^2 / 2) / s`, of which neither factor of
-/// `q(t)` cancels; the exponent is `-log2(e) / 2`, in two parts, times the square.
+/// `gelu_erf`. The polynomial is `q(t) exp(t^2 / 2) / s`, where `q(t)` is the tail, of whose
+/// factors none cancels; the exponent is `-log2(e) / 2`, in two parts, times the square. Near zero,
+/// where `s` is 1, its roundoff would matter twice; that of `1 - s`, found without it, does not.
 pub(super) fn gelu_erf() -> TokenStream {
     quote! {
         /// `x/2 * (1 + erf(x / sqrt(2)))` with a relative error of at most `10 u`. The normal
-        /// distribution's tail is `exp(-x^2 / 2)` times a polynomial in `s`, which is
-        /// `1 / (1 + 0.34 |x|)`.
+        /// distribution's tail is `exp(-x^2 / 2)`, times `s`, which is `1 / (1 + 0.345 |x|)`, times
+        /// a polynomial in `1 - s`.
         #[inline(always)]
         fn gelu_erf(x: f32) -> f32 {
             let magnitude = Math::abs(x);
@@ -51,17 +52,19 @@ pub(super) fn gelu_erf() -> TokenStream {
             let low = Math::fma(t, t, -square);
             let low = Math::fma(low, -0.5 * core::f32::consts::LOG2_E, square * -9.629815e-9);
             let power = Math::exp2_product(square, -0.5 * core::f32::consts::LOG2_E, low);
-            let distance = Math::fma(t, 0.34, 1.0);
+            let share = t * 0.345;
+            let distance = 1.0 + share;
             let s = Math::reciprocal(distance);
             let s = Math::fma(s, Math::fma(-distance, s, 1.0), s);
-            let p = Math::fma(-0.02637042, s, 0.14067306);
-            let p = Math::fma(p, s, -0.27546462);
-            let p = Math::fma(p, s, 0.20473571);
-            let p = Math::fma(p, s, -0.046397436);
-            let p = Math::fma(p, s, 0.11603607);
-            let p = Math::fma(p, s, 0.11503479);
-            let p = Math::fma(p, s, 0.13613352);
-            let p = Math::fma(p, s, 0.13561934);
+            let d = share * s;
+            let p = Math::fma(-0.02821157, d, 0.081187114);
+            let p = Math::fma(p, d, -0.048062287);
+            let p = Math::fma(p, d, -0.022316126);
+            let p = Math::fma(p, d, -0.07081404);
+            let p = Math::fma(p, d, 0.094557345);
+            let p = Math::fma(p, d, 0.28763252);
+            let p = Math::fma(p, d, -0.65635306);
+            let p = Math::fma(p, d, 0.5);
             let tail = p * s * power;
             x * if x < 0.0 { tail } else { 1.0 - tail }
         }
