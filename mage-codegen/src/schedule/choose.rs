@@ -30,7 +30,8 @@ pub fn choose(program: &Program, options: &Options) -> Result<Schedule, Diagnost
     let device = chosen_device(options)?;
     let (paired, path) = index::pairs(program, options)?;
     let taken = options.path.is_some() || widest(&paired) < widest(program);
-    let canonical = index::merge(&index::center(if taken { &paired } else { program }));
+    let canonical =
+        index::merge(&index::center(&index::unify(if taken { &paired } else { program })));
     let path = taken.then_some(path);
     tile_has_use(&canonical, options)?;
     functions_have_kernels(&canonical)?;

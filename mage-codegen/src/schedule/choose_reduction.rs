@@ -68,7 +68,10 @@ pub fn choose_reduction(
         },
         is_trace: is_trace(statement, &terms),
     };
-    let reasoned = open(splits(program, statement, (lanes, lane_mode), device), known);
+    let mut all = splits(program, statement, (lanes, lane_mode), device);
+    // Parts are added up.
+    all.retain(|(split, _)| statement.reducer.adds() || !matches!(split.range, Range::Long(_)));
+    let reasoned = open(all, known);
     let splits = reasoned.iter().map(|(split, _)| *split).collect();
     let reduction = Reduction { lanes, lane_mode, terms, outer, ahead: AHEAD, splits, kinds };
     let reasons = reasons(program, statement, &reduction, &reasoned);

@@ -9,7 +9,8 @@ use mage_einsum::precision::Precision;
 /// A snake-case Rust identifier such as `einsum_ik_kj_ij_k8_f16_tile64`, with the fixed extents,
 /// the element types other than f32, and `strided` where strides are given at the launch.
 /// Capitals, long labels and tensors' names are told apart by a hash of the notation, because
-/// entry names are global to a program.
+/// entry names are global to a program; a program of more than a sum of products is named after its
+/// output and that hash.
 pub fn name(program: &Program, options: &Options) -> String {
     let joined = |modes: &[ModeId]| {
         let labels: Vec<&str> = modes.iter().map(|id| program.mode(*id).name.as_str()).collect();
@@ -17,9 +18,16 @@ pub fn name(program: &Program, options: &Options) -> String {
         if labels.is_empty() { "scalar".to_string() } else { labels.join(separator) }
     };
     let mut words = Vec::new();
-    for statement in &program.statements {
-        words.extend(statement.factors().iter().map(|factor| joined(&factor.modes)));
-        words.push(joined(&statement.target.modes));
+    match program.statements.as_slice() {
+        [statement] if statement.is_sum_of_products() => {
+            words.extend(statement.factors().iter().map(|factor| joined(&factor.modes)));
+            words.push(joined(&statement.target.modes));
+        }
+        // Labels alone would not tell expressions apart; the hash below does.
+        statements => words.extend(statements.last().map(|last| {
+            let name = &program.tensor(last.target.tensor).name;
+            format!("{name}_{}", joined(&last.target.modes))
+        })),
     }
     let plain = words.join("_");
     let mut name = plain.to_ascii_lowercase();

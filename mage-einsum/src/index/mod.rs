@@ -12,6 +12,7 @@ mod verify;
 mod merge;
 mod print;
 mod path;
+mod unify;
 mod center;
 mod grad;
 
@@ -27,4 +28,5 @@ pub use program::{
 };
 pub(crate) use ranks::{labels_of, ranks_fit};
 pub(crate) use tied::unequal_extents;
+pub use unify::unify;
 pub use verify::verify;

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use mage_codegen::kernel::{self, Buffer, BufferUse, Module};
+use mage_codegen::kernel::{self, Buffer, BufferUse, IndexUse, Module};
 use mage_codegen::{emit, pipeline};
 use mage_einsum::dtype::Dtype;
 use mage_einsum::function::Function;
@@ -94,8 +94,9 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
     writeln!(
         text,
         "fn launch_{name}(device: &Device, extents: &[usize], inputs: &[Operand], \
-         workspace: &[f64], out: &[f64]) -> Result<Vec<f64>, String> {{"
+         indices: &[Vec<u32>], workspace: &[f64], out: &[f64]) -> Result<Vec<f64>, String> {{"
     )?;
+    let handles = handles(&mut text, name, module)?;
     for (position, input) in inputs.iter().enumerate() {
         let ty = host_type(input.dtype);
         writeln!(
@@ -132,11 +133,33 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
     };
     writeln!(
         text,
-        "    {name}::launch(&module, &device.stream, {given}{inputs}{workspace}&mut out)"
+        "    {name}::launch(&module, &device.stream, {given}{inputs}{handles}{workspace}&mut out)"
     )?;
     writeln!(text, "        .map_err(|error| error.to_string())?;")?;
     writeln!(text, "    Ok(device.download(&out))\n}}")?;
     Ok(text)
+}
+
+/// Makes the handles of index operands, and names them as arguments. Each says of its elements what
+/// is true of them, whatever the extents are.
+fn handles(text: &mut String, name: &str, module: &Module) -> Result<String, std::fmt::Error> {
+    let operands = module.buffers.iter().filter_map(|buffer| buffer.index);
+    let mut arguments = String::new();
+    for (position, operand) in operands.enumerate() {
+        let (ty, bound) = match operand {
+            IndexUse::Below(_) => ("Indices", "map_or(0, |most| *most as usize + 1)"),
+            IndexUse::Pointers { .. } => ("RowPointers", "map_or(0, |most| *most as usize)"),
+        };
+        let values = format!("&indices[{position}]");
+        writeln!(text, "    let bound = indices[{position}].iter().max().{bound};")?;
+        let made = format!("{name}::{ty}::new(&device.stream, {values}, bound)");
+        writeln!(text, "    let index_{position} = {made}.map_err(|error| error.to_string())?;")?;
+        arguments += &format!("&index_{position}, ");
+    }
+    if arguments.is_empty() {
+        writeln!(text, "    let _ = indices;")?;
+    }
+    Ok(arguments)
 }
 
 /// The view of an operand, whose test gives as many strides as it has dimensions.

@@ -74,7 +74,7 @@ fn launch(
     // Extents beyond a limit are refused before the workspace is looked at.
     let elems = usize::try_from(elems.min(1 << 20)).unwrap();
     let workspace = vec![f64::NAN; elems - usize::from(length == Length::ShortWorkspace)];
-    (emitted.launch)(&device, &extents, &inputs, &workspace, &out)
+    (emitted.launch)(&device, &extents, &inputs, &problem.indices, &workspace, &out)
 }
 
 /// What is wrong with a problem's values, if anything, in any setting.
@@ -164,7 +164,9 @@ fn a_buffer_of_another_length_is_refused() {
         let arrangement = Arrangement::RowMajor;
         let problem = common::arranged(&case.levels, &case.runs[0], &[Fill::Hash], arrangement);
         let given = case.levels.module.given().map(|(_, buffer)| buffer);
-        let exact = given.filter(|buffer| buffer.usage != BufferUse::Workspace);
+        // tests/neighbours.rs is about those of index operands.
+        let others = [BufferUse::Workspace, BufferUse::Index];
+        let exact = given.filter(|buffer| !others.contains(&buffer.usage));
         for (position, buffer) in exact.enumerate() {
             // A view may lie in a longer buffer.
             let length = match buffer.layout {
