@@ -1,16 +1,30 @@
-//! Times kernels: the span between two events around a batch of launches, divided by their
-//! number, with the operands warm in the L2 cache where they fit. `bench.py` takes the peers by
-//! the same method and joins the two.
+//! Times kernels: batches of launches that are replayed one after another, with the operands warm in
+//! the L2 cache where they fit. `bench.py` takes the peers by the same method and joins the two.
+
+use std::sync::Arc;
 
 use cuda_core::{CudaContext, CudaStream};
-use mage::fill::Fill;
+use mage::fill::{Fill, fill};
 
 use crate::Error;
-use crate::case::{CASES, Case, Launch, Problem};
-use crate::check::{operands, upload};
+use crate::case::CASES;
+use crate::graph::Degrees;
 use crate::memory::Memory;
+use crate::names::Names;
+use crate::problem::Problem;
+use crate::replay::Replay;
 
-/// A piece of work: a kernel and the extents it is timed at, in the order of its labels.
+/// A piece of work: a kernel and what it is timed at.
+pub struct Work<'a> {
+    /// The kernel's name.
+    pub name: &'a str,
+    /// The extents in the order of its labels.
+    pub extents: &'a [usize],
+    /// How its graph's degrees are spread, where it has one.
+    pub degrees: Option<Degrees>,
+}
+
+/// Kernels, and the extents they are timed at in the order of their labels.
 const WORK: &[(&str, &[usize])] = &[
     ("matmul_128x64", &[1024, 1024, 1024]),
     ("matmul_128", &[1024, 1024, 1024]),
@@ -108,76 +122,108 @@ const WORK: &[(&str, &[usize])] = &[
     ("matmul_tf32_tt", &[4096, 4096, 4096]),
     ("matmul_tf32_64", &[1024, 1024, 1024]),
     ("attention_scores_bf16", &[8, 16, 2048, 64, 2048]),
+    ("bias_gelu", &[16384, 4096]),
+    ("bias_gelu", &[4096, 768]),
+    ("layer_norm", &[16384, 4096]),
+    ("layer_norm", &[4096, 768]),
+    ("layer_norm", &[4096, 4096]),
+    ("layer_norm", &[4096, 257]),
+    ("layer_norm", &[2048, 65536]),
+    ("softmax", &[16384, 4096]),
+    ("softmax", &[16384, 8192]),
+    ("rms_norm", &[16384, 4096]),
+    ("mlp", &[4096, 4096, 4096]),
+    ("mlp_128", &[4096, 4096, 4096]),
 ];
 
-/// Launches of one sample: enough that a sample takes about 2 ms, so that the gap between the
-/// events and the first launch does not count.
+/// Those that have a graph: rows, edges, features and nodes.
+const GRAPHS: &[(&str, &[usize], Degrees)] = &[
+    ("neighbours", &[100_000, 1_600_000, 128, 100_000], Degrees::Even),
+    ("neighbours", &[100_000, 1_600_000, 128, 100_000], Degrees::Power),
+    ("neighbours", &[4096, 65536, 64, 4096], Degrees::Even),
+    ("neighbours", &[4096, 65536, 64, 4096], Degrees::Giant),
+];
+
+/// A sample takes about so long, so that the start of a batch does not count.
 const SAMPLE_SECONDS: f64 = 2e-3;
 
 /// Samples of one measurement.
 const SAMPLES: usize = 15;
 
-/// Times everything whose name contains `filter`; prints one JSON line a measurement.
-pub fn run(filter: Option<&str>) -> Result<bool, Error> {
+/// Different values of an operand, which are repeated: what they are does not change the time.
+const VALUES: usize = 1 << 20;
+
+/// Times everything that is named; prints one JSON line a measurement.
+pub fn run(names: Names<'_>) -> Result<bool, Error> {
     let context = CudaContext::new(0)?;
-    let stream = context.default_stream();
-    for (name, extents) in WORK {
-        if filter.is_some_and(|filter| !name.contains(filter)) {
-            continue;
-        }
-        let Some(case) = CASES.iter().find(|case| case.name == *name) else {
-            return Err(format!("no kernel is named {name}").into());
-        };
-        let launch = (case.bind)(&context, extents)?;
-        println!("{}", measure(case, extents, &stream, &launch)?);
+    let stream = context.new_stream()?;
+    let plain = WORK.iter().map(|(name, extents)| Work { name, extents, degrees: None });
+    let graphs = GRAPHS.iter().map(|(name, extents, degrees)| {
+        let degrees = Some(*degrees);
+        Work { name, extents, degrees }
+    });
+    for work in plain.chain(graphs).filter(|work| names.take(work.name)) {
+        println!("{}", measure(&work, &context, &stream)?);
     }
     Ok(true)
 }
 
-fn measure(
-    case: &Case,
-    extents: &[usize],
+/// Times a piece of work: a line of JSON.
+pub fn measure(
+    work: &Work<'_>,
+    context: &Arc<CudaContext>,
     stream: &CudaStream,
-    launch: &Launch,
 ) -> Result<String, Error> {
-    let problem = case.problem(extents)?;
-    let buffers = upload(stream, &problem, &operands(&problem, Fill::Normal)?)?;
-    time(case, extents, stream, launch, (&problem, &buffers))
-}
-
-/// The same with operands that lie on the device.
-pub fn time(
-    case: &Case,
-    extents: &[usize],
-    stream: &CudaStream,
-    launch: &Launch,
-    (problem, buffers): (&Problem, &[Memory]),
-) -> Result<String, Error> {
-    let mut out = Memory::upload(stream, problem.out, &vec![0.0; problem.n_outputs])?;
-    let mut batch = |launches: usize| -> Result<f64, Error> {
-        let timed = Some(cuda_core::sys::CUevent_flags_enum_CU_EVENT_DEFAULT);
-        let start = stream.record_event(timed)?;
-        for _ in 0..launches {
-            launch(stream, buffers, &mut out)?;
-        }
-        let end = stream.record_event(timed)?;
-        Ok(f64::from(start.elapsed_ms(&end)?) / 1e3 / launches as f64)
+    let Some(case) = CASES.iter().find(|case| case.name == work.name) else {
+        return Err(format!("no kernel is named {}", work.name).into());
     };
-    batch(3)?;
-    let launches = (SAMPLE_SECONDS / batch(3)?).ceil().clamp(1.0, 500.0) as usize;
-    let mut samples_us = Vec::new();
-    for _ in 0..SAMPLES {
-        samples_us.push(format!("{:.3}", batch(launches)? * 1e6));
-    }
+    let problem = case.problem(work.extents)?;
+    let problem = match work.degrees {
+        Some(degrees) => problem.with_degrees(degrees),
+        None => problem,
+    };
+    let launch = case.launch(context, work.extents, &problem)?;
+    let operands = operands(stream, &problem)?;
+    let mut out = Memory::upload(stream, problem.out, &vec![0.0; problem.n_outputs])?;
+    let (launches, samples_us) = time(stream, || launch(stream, &operands, &mut out))?;
+    let degrees = work.degrees.map_or("", Degrees::name);
+    let samples_us: Vec<String> = samples_us.iter().map(|us| format!("{us:.3}")).collect();
     Ok(format!(
         "{{\"name\":\"{}\",\"notation\":\"{}\",\"options\":\"{}\",\"source_hash\":\"{}\",\
-         \"extents\":{extents:?},\"flops\":{:.0},\"launches_a_sample\":{launches},\
-         \"samples_us\":[{}]}}",
+         \"extents\":{:?},\"degrees\":\"{degrees}\",\"flops\":{:.0},\"bytes\":{},\
+         \"launches_a_sample\":{launches},\"samples_us\":[{}]}}",
         case.name,
         case.notation,
         case.options,
         case.source_hash,
+        work.extents,
         problem.flops,
+        problem.bytes,
         samples_us.join(",")
     ))
+}
+
+/// Launches of a sample, and for each sample the microseconds a launch.
+fn time(
+    stream: &CudaStream,
+    mut launch: impl FnMut() -> Result<(), Error>,
+) -> Result<(usize, Vec<f64>), Error> {
+    // The first launch is not captured: what the driver loads late it loads here.
+    launch()?;
+    let trial = Replay::new(stream, 3, &mut launch)?.seconds()?;
+    let launches = (SAMPLE_SECONDS / trial).ceil().clamp(1.0, 500.0) as usize;
+    let replay = Replay::new(stream, launches, &mut launch)?;
+    let samples = (0..SAMPLES).map(|_| Ok(replay.seconds()? * 1e6));
+    Ok((launches, samples.collect::<Result<_, Error>>()?))
+}
+
+/// Operands on the device.
+fn operands(stream: &CudaStream, problem: &Problem) -> Result<Vec<Memory>, Error> {
+    let values: Vec<f64> = fill(Fill::Normal, 0, VALUES);
+    let mut buffers = Vec::new();
+    for (dtype, shape) in &problem.given {
+        let values = values.iter().copied().cycle().take(shape.iter().product());
+        buffers.push(Memory::upload(stream, *dtype, &values.collect::<Vec<f64>>())?);
+    }
+    Ok(buffers)
 }

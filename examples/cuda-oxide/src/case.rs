@@ -5,9 +5,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use cuda_core::{CudaContext, CudaStream, DeviceBuffer};
-use mage::dtype::Dtype;
+use mage::ndarray::ArrayD;
 
 use crate::memory::{Memory, typed, typed_mut};
+use crate::problem::Problem;
 use crate::{Error, kernels};
 
 /// Launches on a stream with operands and an output.
@@ -27,13 +28,49 @@ pub struct Case {
     pub labels: &'static [&'static str],
     /// Extents in that order, one entry a check.
     pub checks: &'static [&'static [usize]],
-    /// Loads the module and binds extents.
-    pub bind: fn(&Arc<CudaContext>, &[usize]) -> Result<Launch, Error>,
+    /// Loads the module and binds extents and index operands.
+    pub bind: fn(&Arc<CudaContext>, &[usize], &[ArrayD<u32>]) -> Result<Launch, Error>,
 }
 
+impl Case {
+    /// Binds extents and derives the shapes from the notation.
+    pub fn problem(&self, extents: &[usize]) -> Result<Problem, Error> {
+        Problem::new(self.notation, self.options, self.labels, extents)
+    }
+
+    /// Loads the module for a problem of this case.
+    pub fn launch(
+        &self,
+        context: &Arc<CudaContext>,
+        extents: &[usize],
+        problem: &Problem,
+    ) -> Result<Launch, Error> {
+        (self.bind)(context, extents, &problem.indices)
+    }
+}
+
+/// Rows of the widths that meet each variant of a program of rows, and the edges of them.
+const WIDTHS: &[&[usize]] = &[
+    &[9, 1],
+    &[9, 31],
+    &[9, 33],
+    &[9, 128],
+    &[9, 252],
+    &[9, 257],
+    &[5, 768],
+    &[5, 1000],
+    &[3, 4096],
+    &[3, 8192],
+    &[3, 8193],
+    &[2, 65536],
+    &[2, 65537],
+    &[0, 4],
+];
+
 macro_rules! cases {
-    ($($kernel:ident [$($label:ident)*] ($($operand:ident)*) $($workspace:ident)? => $checks:expr;)*) => {
+    ($($kernel:ident [$($label:ident)*] ($($operand:ident)*) $({$($index:ident $handle:ident $bound:ident)*})? $($workspace:ident)? => $checks:expr;)*) => {
         /// Every kernel of this program.
+        #[allow(non_snake_case, reason = "a label may have capitals")]
         pub const CASES: &[Case] = &[$(Case {
             name: stringify!($kernel),
             notation: kernels::$kernel::NOTATION,
@@ -41,11 +78,19 @@ macro_rules! cases {
             source_hash: kernels::$kernel::SOURCE_HASH,
             labels: &[$(stringify!($label)),*],
             checks: $checks,
-            bind: |context, extents| {
+            bind: |context, extents, indices| {
                 let module = kernels::$kernel::device::load(context)?;
                 let [$($label),*] = extents else {
                     return Err("a case with the wrong number of extents".into());
                 };
+                let [$($($index),*)?] = indices else {
+                    return Err("a case with the wrong number of index operands".into());
+                };
+                $($(
+                    let values = $index.as_slice().ok_or("an index operand that is not in order")?;
+                    let stream = context.default_stream();
+                    let $index = kernels::$kernel::$handle::new(&stream, values, *$bound)?;
+                )*)?
                 let extents = kernels::$kernel::Extents { $($label: *$label),* };
                 $(
                     let elems = kernels::$kernel::workspace_elems(&extents).ok_or("a workspace beyond memory")?;
@@ -58,7 +103,7 @@ macro_rules! cases {
                         return Err("a case with the wrong number of operands".into());
                     };
                     kernels::$kernel::launch(
-                        &module, stream, &extents, $(typed($operand)?,)*
+                        &module, stream, &extents, $(typed($operand)?,)* $($(&$index,)*)?
                         $(&mut $workspace.borrow_mut(),)? typed_mut(out)?,
                     )?;
                     Ok(())
@@ -129,61 +174,12 @@ cases! {
     column_sums_f64_added [i j] (a) workspace => &[&[65, 33], &[4096, 512], &[0, 5]];
     transpose_f16 [i j] (a) => &[&[65, 67], &[1024, 512]];
     dot_bf16_added [i] (a b) workspace => &[&[4099], &[65536], &[1000003], &[0]];
-}
-
-/// A case with its extents bound, and what the oracle needs to know of it.
-pub struct Problem {
-    /// The index IR.
-    pub program: mage::index::Program,
-    /// Element type and shape of each operand, and of an output that is added to.
-    pub given: Vec<(Dtype, Vec<usize>)>,
-    /// The output's element type.
-    pub out: Dtype,
-    /// Elements of the output.
-    pub n_outputs: usize,
-    /// Floating-point operations: one multiplication and one addition a term.
-    pub flops: f64,
-}
-
-impl Case {
-    /// Binds extents and derives the shapes from the notation.
-    pub fn problem(&self, extents: &[usize]) -> Result<Problem, Error> {
-        Problem::new(self.notation, self.options, self.labels, extents)
-    }
-}
-
-impl Problem {
-    /// Binds the extents of labels and derives the shapes from the notation.
-    pub fn new(
-        notation: &str,
-        options: &str,
-        labels: &[&str],
-        extents: &[usize],
-    ) -> Result<Problem, Error> {
-        let text = format!("\"{notation}\", {options}");
-        let spec = mage::spec::parse_invocation(&text)?;
-        let program = mage::index::lower(&spec.notation, &spec.options)?;
-        let mut pairs: Vec<(String, u64)> = labels
-            .iter()
-            .zip(extents)
-            .map(|(label, extent)| ((*label).to_string(), *extent as u64))
-            .collect();
-        pairs.extend(
-            spec.options.extents.iter().map(|(label, extent)| (label.clone(), u64::from(*extent))),
-        );
-        let bound = mage::binding::Extents::from_pairs(&program, &pairs)?;
-        let of = |kind| {
-            let tensors = program.tensors_of(kind);
-            tensors.map(|(id, tensor)| (tensor.dtype, bound.shape(&program, id)))
-        };
-        let mut given: Vec<(Dtype, Vec<usize>)> = of(mage::index::TensorKind::Input).collect();
-        let output = of(mage::index::TensorKind::Output).next();
-        let (out, shape) = output.ok_or("a program without an output")?;
-        let n_outputs = shape.iter().product();
-        if program.accumulates() {
-            given.push((out, shape));
-        }
-        let flops = 2.0 * bound.iter().map(|(_, extent)| extent as f64).product::<f64>();
-        Ok(Problem { program, given, out, n_outputs, flops })
-    }
+    unusual_names [Row x__y] (a b) workspace => &[&[512, 257], &[17, 33], &[0, 5], &[1000, 1003]];
+    bias_gelu [i j] (x b) => WIDTHS;
+    layer_norm [i j] (x g b) => WIDTHS;
+    softmax [i j] (x) => WIDTHS;
+    rms_norm [i j] (x g) => WIDTHS;
+    mlp [i k j] (x w b) workspace => &[&[129, 33, 127], &[640, 20, 900], &[640, 7, 897], &[1277, 35, 1281], &[256, 4096, 256], &[300, 70001, 400], &[1001, 1031, 15], &[13, 1031, 1001], &[7, 0, 5]];
+    mlp_128 [i k j] (x w b) => &[&[129, 33, 127], &[256, 64, 384], &[1000, 1001, 999], &[127, 0, 5]];
+    neighbours [i e f s] (w x) {pointers RowPointers e sources Indices s} => &[&[9, 40, 8, 7], &[33, 200, 33, 33], &[1000, 16000, 128, 900], &[257, 4099, 31, 65], &[5, 0, 128, 4], &[4, 64, 260, 9], &[3, 5000, 64, 100], &[0, 0, 4, 3]];
 }

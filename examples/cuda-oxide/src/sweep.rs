@@ -1,13 +1,10 @@
 //! Times one product, without a `tile`, at 200 sizes: squares at multiples of 64, beside them, at
 //! primes and in between, and oblongs. `bench.py` joins the peer, `sweep.py` draws what came of it.
 
-use cuda_core::{CudaContext, CudaStream};
-use mage::fill::{Fill, fill};
+use cuda_core::CudaContext;
 
 use crate::Error;
-use crate::bench::time;
-use crate::case::{CASES, Problem};
-use crate::memory::Memory;
+use crate::bench::{Work, measure};
 
 /// The kernel whose sizes are swept.
 const NAME: &str = "matmul";
@@ -52,29 +49,13 @@ const OBLONGS: &[[usize; 3]] = &[
 /// Times all; prints one JSON line a size.
 pub fn run() -> Result<bool, Error> {
     let context = CudaContext::new(0)?;
-    let stream = context.default_stream();
-    let case = CASES.iter().find(|case| case.name == NAME).ok_or("no kernel to sweep")?;
-    let values: Vec<f64> = fill(Fill::Normal, 0, MOST * MOST);
+    let stream = context.new_stream()?;
     for [i, k, j] in squares().into_iter().map(|n| [n, n, n]).chain(OBLONGS.iter().copied()) {
         // In the order of the module's `Extents`.
-        let extents = [i, k, j];
-        let problem = case.problem(&extents)?;
-        let launch = (case.bind)(&context, &extents)?;
-        let buffers = operands(&stream, &problem, &values)?;
-        println!("{}", time(case, &extents, &stream, &launch, (&problem, &buffers))?);
+        let work = Work { name: NAME, extents: &[i, k, j], degrees: None };
+        println!("{}", measure(&work, &context, &stream)?);
     }
     Ok(true)
-}
-
-/// Operands that all begin with the same values: what they are does not change the time.
-fn operands(stream: &CudaStream, problem: &Problem, values: &[f64]) -> Result<Vec<Memory>, Error> {
-    let mut buffers = Vec::new();
-    for (dtype, shape) in &problem.given {
-        let n_elems = shape.iter().product();
-        let values = values.get(..n_elems).ok_or("an operand beyond the largest square")?;
-        buffers.push(Memory::upload(stream, *dtype, values)?);
-    }
-    Ok(buffers)
 }
 
 /// 170 squares in ascending order.
