@@ -37,7 +37,8 @@ pub mod support;
 pub use half;
 pub use mage_codegen::{device, emit, emulate, kernel, pipeline, schedule};
 pub use mage_einsum::{
-    binding, diagnostic, dtype, fill, index, notation, options, oracle, spec, tolerance, view,
+    binding, diagnostic, dtype, fill, index, notation, options, oracle, reducer, spec, tolerance,
+    view,
 };
 pub use mage_macros::einsum_kernel;
 pub use ndarray;

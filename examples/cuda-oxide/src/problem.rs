@@ -4,8 +4,9 @@
 use mage::binding::Extents;
 use mage::dtype::Dtype;
 use mage::fill::index_operands;
-use mage::index::{Program, Statement, TensorKind};
+use mage::index::{Expr, Program, Statement, TensorKind};
 use mage::ndarray::{Array1, ArrayD};
+use mage::reducer::Reducer;
 
 use crate::Error;
 use crate::graph::Degrees;
@@ -70,6 +71,19 @@ impl Problem {
         let flops =
             program.statements.iter().map(|statement| 2.0 * points(statement, &program, &bound));
         Ok(Problem { flops: flops.sum(), given, out, n_outputs, indices, bytes, program })
+    }
+
+    /// Whether it is a sum of products, so that integers that are small enough have one result.
+    pub fn is_sum_of_products(&self) -> bool {
+        let is_access = |value: &Expr| matches!(value, Expr::Access(_));
+        let is_product = |value: &Expr| match value {
+            Expr::Access(_) => true,
+            Expr::Product(factors) => factors.iter().all(is_access),
+            Expr::Number(_) | Expr::Binary(..) | Expr::Power(..) | Expr::Call(..) => false,
+        };
+        let mut statements = self.program.statements.iter();
+        statements
+            .all(|statement| statement.reducer == Reducer::Sum && is_product(&statement.value))
     }
 
     /// The same with row pointers under which degrees are spread otherwise.

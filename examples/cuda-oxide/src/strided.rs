@@ -131,5 +131,5 @@ fn compare(
     let mut out = DeviceBuffer::from_host(stream, &poison)?;
     (case.launch)(context, stream, extents, &operands, &mut out)?;
     let got: Vec<f64> = out.to_host_vec(stream)?.into_iter().map(f64::from).collect();
-    Ok(check::verdict(&got, &reference, data))
+    Ok(check::verdict(&got, &reference, &problem, data))
 }
