@@ -17,8 +17,13 @@ COLOURS = {"Mage": "#1f6fb4", "peer": "#d0701f"}
 
 
 def rates(entries, of):
-    """TFLOP/s by side."""
-    return {entry["extents"][0]: entry["flops"] / entry[of] / 1e6 for entry in entries}
+    """TFLOP/s by side; `of` finds the measurement."""
+    return {entry["extents"][0]: entry["flops"] / of(entry)["median_us"] / 1e6 for entry in entries}
+
+
+def peer_of(entry):
+    """The measurement of the one peer."""
+    return entry["peers"]["torch"]
 
 
 def neighbours(rate, side):
@@ -73,7 +78,7 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         record = json.load(file)
     squares = [entry for entry in record["work"] if len(set(entry["extents"])) == 1]
-    mage, peer = rates(squares, "median_us"), rates(squares, "peer_median_us")
+    mage, peer = rates(squares, lambda entry: entry), rates(squares, peer_of)
     title = f"{squares[0]['notation']} in f32 without a tile, {record['device']}"
     with open(sys.argv[2], "w", encoding="utf-8") as file:
         file.write(plot({"Mage": mage, record["peer"]: peer}, title))
@@ -88,7 +93,8 @@ def main():
     print("rows, terms, columns: us, the peer's us, ratio")
     for entry in record["work"]:
         if len(set(entry["extents"])) > 1:
-            times = f"{entry['median_us']:9.1f} {entry['peer_median_us']:9.1f} {entry['ratio']:6.3f}"
+            peer = peer_of(entry)
+            times = f"{entry['median_us']:9.1f} {peer['median_us']:9.1f} {peer['ratio']:6.3f}"
             print(f"{str(entry['extents']):20} {times}")
 
 
