@@ -159,6 +159,6 @@ fn another_source_is_refused() {
         source_hash: "0000000000000000",
     };
     let refusal =
-        mage::support::emulate::<f32, f32>(&embedded, &[1, 1], &[&[1.0]], &[]).unwrap_err();
+        mage::support::emulate::<f32, f32>(&embedded, &[1, 1], (&[&[1.0]], &[]), &[]).unwrap_err();
     assert!(matches!(refusal, EmulateError::OtherSource { .. }), "{refusal}");
 }

@@ -128,6 +128,10 @@ pub struct SpecArgs {
     /// among those that are left, the result of a step last.
     #[arg(long, value_name = "PAIRS", help_heading = "Options of the specification")]
     pub path: Option<String>,
+    /// What is computed from each result before it is stored, as in
+    /// `|acc, bias: j| gelu_tanh(acc + bias)`; the labels type the operands beside it.
+    #[arg(long, value_name = "CLOSURE", help_heading = "Options of the specification")]
+    pub epilogue: Option<String>,
 }
 
 /// `mage check`.

@@ -57,7 +57,7 @@ const WRONG: [&[&str]; 60] = [
     &["explain", "C[i] = Σ(K) A[i,k]"],
     &["explain", "C[i] = sum(K) A[i,k]"],
     &["explain", "C[i] = A[i+1]"],
-    &["explain", "C[i] = max(j) A[i,j]"],
+    &["explain", "C[i] = max(j, A[i,j])"],
     &["explain", "C(i) = A(i)"],
     &["explain", "ik,kj->ij", "--tile", "-1"],
     &["explain", "ik,kj->ij", "--tile", "64x64"],

@@ -90,7 +90,7 @@ pub fn pointers(seed: u32, n_rows: usize, end: u64) -> Vec<u32> {
     let end = u32::try_from(end).unwrap_or(u32::MAX);
     let place = |n: usize| {
         let hash = u64::from(hash_value(n as u32, seed));
-        let share = (hash * u64::from(end) >> 32) as u32;
+        let share = ((hash * u64::from(end)) >> 32) as u32;
         if n.is_multiple_of(3) { share / 3 } else { share }
     };
     let mut pointers: Vec<u32> = (1..n_rows).map(place).collect();

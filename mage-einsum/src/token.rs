@@ -8,6 +8,7 @@ use nom::combinator::{map, opt, recognize};
 use nom::{IResult, Parser};
 
 use crate::diagnostic::{Code, Diagnostic, Source, Span, spelled};
+use crate::notation::Label;
 
 /// One word, number or mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +44,9 @@ pub(crate) struct Cursor<'t> {
     source: Source,
     /// How deep a parser stands in what it reads, for the parser to count.
     pub(crate) depth: usize,
+    /// Names that stand for elements without labels behind them, and the labels that they have: the
+    /// parameters of a closure. None outside of one.
+    pub(crate) bare: Vec<(Label, Vec<Label>)>,
 }
 
 impl<'t> Cursor<'t> {
@@ -63,7 +67,7 @@ impl<'t> Cursor<'t> {
             tokens.push(Token { kind, span: Span::new(start, text.len() - after.len()) });
             rest = after.trim_start_matches(is_space);
         }
-        Ok(Cursor { tokens, next: 0, end: text.len(), source, depth: 0 })
+        Ok(Cursor { tokens, next: 0, end: text.len(), source, depth: 0, bare: Vec::new() })
     }
 
     pub(crate) fn is_at_end(&self) -> bool {
@@ -73,6 +77,14 @@ impl<'t> Cursor<'t> {
     /// The place of the next token, or the end of the text.
     pub(crate) fn place(&self) -> Span {
         self.tokens.get(self.next).map_or(Span::new(self.end, self.end), |token| token.span)
+    }
+
+    /// Where the last token that was taken ends.
+    pub(crate) fn last_end(&self) -> usize {
+        self.next
+            .checked_sub(1)
+            .and_then(|at| self.tokens.get(at))
+            .map_or(0, |token| token.span.end)
     }
 
     pub(crate) fn peek(&self) -> Option<Kind<'t>> {

@@ -33,6 +33,15 @@ fn the_canonical_text() {
         ("path = ((0,1), (1, 0),)", "path = ((0, 1), (1, 0))"),
         ("path = ((0, 1))", "path = ((0, 1))"),
         ("path = ()", "path = ()"),
+        (
+            "epilogue=|acc,bias:j|gelu_tanh(acc+bias)",
+            "epilogue = |acc, bias: j| gelu_tanh(acc + bias)",
+        ),
+        (
+            "epilogue = | c , r : ( row , col ) , s : () | s * c - r^2 , tile = 64",
+            "tile = 64, epilogue = |c, r: (row, col), s: ()| s * c - r^2",
+        ),
+        ("epilogue = |acc| max(acc, 0)", "epilogue = |acc| max(acc, 0)"),
     ];
     for (text, canonical) in table {
         assert_eq!(parse(text).unwrap().print(), canonical, "`{text}`");
@@ -80,6 +89,12 @@ fn mistakes() {
         ("ranks = ()", Code::BadOption, 8),
         ("path = greedy", Code::BadOption, 7),
         ("path = (0, 1)", Code::BadOption, 8),
+        ("epilogue = relu", Code::BadOption, 11),
+        ("epilogue = |acc| relu(x)", Code::Expected, 22),
+        ("epilogue = |acc, acc: i| acc", Code::BadOption, 17),
+        ("epilogue = |acc, b| acc + b", Code::Expected, 18),
+        ("epilogue = |acc, b: i| sum(i) acc * b", Code::BadOption, 27),
+        ("epilogue = |acc| acc[i]", Code::Expected, 20),
         ("path = ((0, 1), (0, 1, 2))", Code::BadOption, 16),
         ("path = ((0, -1))", Code::Expected, 12),
         ("dtype = i64", Code::DtypeUnsupported, 8),
@@ -141,6 +156,6 @@ fn the_nearest_option_is_named() {
     assert_eq!(help("extent = 64"), "write `extents`");
     assert_eq!(
         help("quux = 64"),
-        "the options are: tile, name, extents, device, dtype, out, precision, accumulate, strides, ranks, path"
+        "the options are: tile, name, extents, device, dtype, out, precision, accumulate, strides, ranks, path, epilogue"
     );
 }

@@ -29,6 +29,14 @@ fn literals_of_all_kinds() {
 }
 
 #[test]
+fn a_literal_goes_on_behind_a_line_break() {
+    let text = "\"m[i] = mean(j) X[i,j]; \\\n        Y[i,j] = X[i,j] - m[i]\", tile = 64";
+    let split = mage_einsum::spec::split_invocation(text).unwrap();
+    assert_eq!(split.notation_text, "m[i] = mean(j) X[i,j]; Y[i,j] = X[i,j] - m[i]");
+    assert_eq!(split.options_text, "tile = 64");
+}
+
+#[test]
 fn an_escape_shifts_places() {
     let mistake = first(parse_invocation(r#""ij\tjk->ik""#));
     assert_eq!((mistake.code, mistake.span.unwrap().start), (Code::BadChar, 2));

@@ -1,5 +1,5 @@
-//! A sum of terms.
+//! A power that is no product.
 
-mage::einsum_kernel!("Y[i,j] = X[i,j] + b[j]");
+mage::einsum_kernel!("Y[i] = X[i]^1.5");
 
 fn main() {}

@@ -3,7 +3,8 @@
 
 use mage_codegen::device::SECTOR_BYTES;
 use mage_codegen::schedule::{
-    Along, Elementwise, Lanes, Launch, Reduction, Rows, Schedule, Side, Strategy, Tiled, Transpose,
+    Along, Elementwise, Lanes, Launch, Reduction, Rows, Schedule, Segments, Side, Strategy, Tiled,
+    Transpose,
 };
 use mage_einsum::index::{ModeId, Program, Role, Statement};
 
@@ -36,6 +37,7 @@ pub fn of(schedule: &Schedule, launch: &Launch, tile: Option<&Tiled>) -> Vec<Mod
             Strategy::Transpose(transpose) => transpose_mode(transpose, *mode),
             Strategy::Reduction(reduction) => reduction_mode(reduction, *mode),
             Strategy::Rows(rows) => rows_mode(rows, *mode),
+            Strategy::Segments(segments) => segments_mode(segments, *mode),
             Strategy::Elementwise(elementwise) => elementwise_mode(elementwise, *mode),
             Strategy::PerOutput(_) if statement.reduced.contains(mode) => {
                 "a thread takes its terms one after the other".to_string()
@@ -160,6 +162,21 @@ fn rows_mode(rows: &Rows, mode: ModeId) -> String {
             .to_string();
     }
     "part of a row's position: a warp or a block has one row at a time".to_string()
+}
+
+fn segments_mode(segments: &Segments, mode: ModeId) -> String {
+    if mode == segments.row_mode {
+        return "neighbouring lanes have one row; a block has several".to_string();
+    }
+    if mode == segments.lane_mode {
+        return "neighbouring lanes walk it, so that what is looked up is read in whole sectors"
+            .to_string();
+    }
+    format!(
+        "the lanes of a row take its part one after the other, {} in flight; a row with more than \
+         {} is shared by all lanes of its block",
+        segments.ahead, segments.long_edges
+    )
 }
 
 fn elementwise_mode(elementwise: &Elementwise, mode: ModeId) -> String {

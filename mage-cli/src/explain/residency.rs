@@ -54,6 +54,10 @@ pub fn block_share(launch: &Launch, tile: Option<&Tiled>, device: &Device) -> Bl
             let threads = rows.widths.first().map_or(1, |width| width.block_threads());
             (threads, 0, None, device.capability.residency(threads, 0, 0))
         }
+        Strategy::Segments(segments) => {
+            let threads = segments.block_threads;
+            (threads, 0, None, device.capability.residency(threads, 0, 0))
+        }
         Strategy::Elementwise(elementwise) => {
             let threads = elementwise.block_threads;
             (threads, 0, None, device.capability.residency(threads, 0, 0))

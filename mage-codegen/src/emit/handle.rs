@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::oxide;
 use super::value::Names;
-use crate::kernel::{Buffer, BufferId, IndexUse, Module};
+use crate::kernel::{Buffer, BufferId, HostPred, HostStep, IndexUse, Module};
 
 /// The structs that the module's launch takes.
 pub fn definitions(module: &Module) -> TokenStream {
@@ -13,7 +13,8 @@ pub fn definitions(module: &Module) -> TokenStream {
         module.buffers.iter().filter_map(|buffer| buffer.index).any(is_one)
     };
     let indices = has(|index| matches!(index, IndexUse::Below(_))).then(indices);
-    let pointers = has(|index| matches!(index, IndexUse::Pointers { .. })).then(row_pointers);
+    let pointers = has(|index| matches!(index, IndexUse::Pointers { .. }));
+    let pointers = pointers.then(|| row_pointers(asks_for_longest(&module.host)));
     quote!(#indices #pointers)
 }
 
@@ -51,7 +52,38 @@ fn indices() -> TokenStream {
     }
 }
 
-fn row_pointers() -> TokenStream {
+/// Whether some choice of the host depends on the length of the longest row.
+fn asks_for_longest(steps: &[HostStep]) -> bool {
+    fn in_pred(pred: &HostPred) -> bool {
+        match pred {
+            HostPred::All(all) => all.iter().any(in_pred),
+            other => matches!(other, HostPred::RowsAtMost(..)),
+        }
+    }
+    steps.iter().any(|step| match step {
+        HostStep::Select(arms) => {
+            arms.iter().any(|arm| in_pred(&arm.eligible) || asks_for_longest(&arm.steps))
+        }
+        HostStep::Unless(_, steps) => asks_for_longest(steps),
+        HostStep::Require { .. }
+        | HostStep::ReturnIf(_)
+        | HostStep::Let { .. }
+        | HostStep::Launch { .. } => false,
+    })
+}
+
+fn row_pointers(asks_for_longest: bool) -> TokenStream {
+    let [field, found, given] = match asks_for_longest {
+        false => [quote!(), quote!(), quote!()],
+        true => [
+            quote!(longest: usize,),
+            quote! {
+                let rows = values.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+                let longest = rows.max().unwrap_or(0);
+            },
+            quote!(, longest),
+        ],
+    };
     let (buffer, stream) = (oxide::index_buffer(), oxide::stream());
     let copied = oxide::buffer_from_host(&quote!(stream), &quote!(values));
     quote! {
@@ -62,6 +94,7 @@ fn row_pointers() -> TokenStream {
         pub struct RowPointers {
             buffer: #buffer,
             bound: usize,
+            #field
         }
 
         impl RowPointers {
@@ -90,8 +123,9 @@ fn row_pointers() -> TokenStream {
                 if *last as usize != bound {
                     return refused(format!("row pointers end at {last}, not at {bound}"));
                 }
+                #found
                 let buffer = #copied.map_err(LaunchError::Driver)?;
-                Ok(RowPointers { buffer, bound })
+                Ok(RowPointers { buffer, bound #given })
             }
         }
     }
@@ -108,6 +142,12 @@ pub fn parameter_type(buffer: &Buffer) -> TokenStream {
 /// The buffer of a handle.
 pub fn buffer(handle: &Ident) -> TokenStream {
     quote!(#handle.buffer)
+}
+
+/// The elements of the longest row.
+pub fn longest(names: &Names<'_>, buffer: BufferId) -> TokenStream {
+    let handle = names.buffer(buffer);
+    quote!(#handle.longest)
 }
 
 /// What the elements were found to be below, or where they end.

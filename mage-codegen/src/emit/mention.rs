@@ -42,6 +42,7 @@ fn in_pred(pred: &HostPred, value: &HostExpr) -> bool {
         | HostPred::AlignedTo(..)
         | HostPred::InBuffer(_)
         | HostPred::UnitStride(..)
+        | HostPred::RowsAtMost(..)
         | HostPred::StrideMultipleOf(..) => false,
         HostPred::All(all) => all.iter().any(|one| in_pred(one, value)),
     }

@@ -11,7 +11,7 @@ use super::global::{Contents, GlobalBuffer};
 use super::host::value;
 use super::workspace::{Part, Workspace};
 use super::{HostFailure, workspace_elems};
-use crate::kernel::{BufferId, BufferUse, IndexUse, Module, REGION_ELEMS};
+use crate::kernel::{Buffer, BufferId, BufferUse, IndexUse, Module, REGION_ELEMS};
 
 /// An operand of the call.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +92,24 @@ pub(super) fn facts<'a>(
     };
     let (lengths, byte_alignments) = (0..module.buffers.len()).map(aligned).unzip();
     let views = views(module, arguments)?;
-    Ok(Facts { module, extents, lengths, byte_alignments, views })
+    let longest = longest(module, arguments);
+    Ok(Facts { module, extents, lengths, byte_alignments, views, longest })
+}
+
+/// For each buffer of row pointers the elements of its longest row.
+fn longest(module: &Module, arguments: &Arguments<'_>) -> Vec<u64> {
+    let mut indices = arguments.indices.iter();
+    let of_buffer = |buffer: &Buffer| {
+        let values = buffer.index.and_then(|_| indices.next()).map_or(&[][..], |values| *values);
+        match buffer.index {
+            Some(IndexUse::Pointers { .. }) => {
+                let rows = values.windows(2).map(|pair| u64::from(pair[1].saturating_sub(pair[0])));
+                rows.max().unwrap_or(0)
+            }
+            Some(IndexUse::Below(_)) | None => 0,
+        }
+    };
+    module.buffers.iter().map(of_buffer).collect()
 }
 
 /// For each buffer its view, where it is strided.

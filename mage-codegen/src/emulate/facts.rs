@@ -21,6 +21,8 @@ pub(super) struct Facts<'a> {
     pub byte_alignments: Vec<u64>,
     /// For every buffer its view; none for one that is not strided.
     pub views: Vec<Option<View>>,
+    /// For every buffer of row pointers the elements of the longest row; 0 where none are given.
+    pub longest: Vec<u64>,
 }
 
 impl<'a> Facts<'a> {
@@ -49,6 +51,7 @@ impl<'a> Facts<'a> {
             lengths: lengths.collect(),
             byte_alignments,
             views: views.collect(),
+            longest: vec![0; module.buffers.len()],
         }
     }
 

@@ -183,6 +183,7 @@ fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
         HostPred::PointersInto(buffer, expr) => {
             Some(facts.bound(*buffer)? == value(facts.extents, expr)?)
         }
+        HostPred::RowsAtMost(buffer, limit) => Some(*facts.longest.get(buffer.0)? <= *limit),
         HostPred::InBuffer(buffer) => {
             let (view, extents) = facts.view(*buffer)?;
             let len = i128::from(*facts.lengths.get(buffer.0)?);
@@ -222,6 +223,7 @@ fn holds_of(extents: &[u64], condition: &HostPred) -> Option<bool> {
         | HostPred::InBuffer(_)
         | HostPred::IndicesBelow(..)
         | HostPred::PointersInto(..)
+        | HostPred::RowsAtMost(..)
         | HostPred::UnitStride(..)
         | HostPred::StrideMultipleOf(..) => None,
     }

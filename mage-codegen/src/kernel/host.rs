@@ -172,6 +172,8 @@ pub enum HostPred {
     IndicesBelow(BufferId, HostExpr),
     /// The elements of an index buffer were found to be row pointers that end at this.
     PointersInto(BufferId, HostExpr),
+    /// No row of the row pointers in an index buffer is longer.
+    RowsAtMost(BufferId, u64),
     /// All of them; true when empty.
     All(Vec<HostPred>),
 }
@@ -192,6 +194,7 @@ impl HostPred {
             HostPred::AlignedTo(..)
             | HostPred::InBuffer(_)
             | HostPred::UnitStride(..)
+            | HostPred::RowsAtMost(..)
             | HostPred::StrideMultipleOf(..) => Vec::new(),
             HostPred::All(all) => all.iter().flat_map(HostPred::values).collect(),
         }

@@ -202,6 +202,10 @@ fn host_pred(module: &Module, condition: &HostPred) -> Result<(), String> {
             divides(*divisor)?;
             strided_dim(module, *buffer, *dim)
         }
+        HostPred::RowsAtMost(buffer, _) => match module.buffers.get(buffer.0).map(|b| b.index) {
+            Some(Some(IndexUse::Pointers { .. })) => Ok(()),
+            Some(_) | None => Err(format!("{buffer:?} holds no row pointers")),
+        },
         HostPred::All(parts) => parts.iter().try_for_each(|part| host_pred(module, part)),
     }
 }

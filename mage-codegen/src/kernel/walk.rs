@@ -256,7 +256,8 @@ pub fn parts(expr: &Expr) -> Vec<&Expr> {
     found
 }
 
-fn sides(pred: &Pred) -> Vec<&Expr> {
+/// What a predicate compares.
+pub fn sides(pred: &Pred) -> Vec<&Expr> {
     match pred {
         Pred::Less(left, right) => vec![left, right],
         Pred::All(all) => all.iter().flat_map(sides).collect(),

@@ -10,6 +10,7 @@ use super::choose_elementwise::choose_elementwise;
 use super::choose_epilogue::choose_epilogue;
 use super::choose_reduction::choose_reduction;
 use super::choose_rows::choose_rows;
+use super::choose_segments::choose_segments;
 use super::choose_tiled::choose_tiled;
 use super::choose_transpose::choose_transpose;
 use super::naming::name;
@@ -34,7 +35,7 @@ pub fn choose(program: &Program, options: &Options) -> Result<Schedule, Diagnost
         index::merge(&index::center(&index::unify(if taken { &paired } else { program })));
     let path = taken.then_some(path);
     tile_has_use(&canonical, options)?;
-    functions_have_kernels(&canonical)?;
+    functions_have_kernels(&canonical, options)?;
     let mut launches: Vec<Launch> = Vec::new();
     let mut next = 0;
     while let Some(statement) = canonical.statements.get(next) {
@@ -90,6 +91,9 @@ fn choose_launch(
     let Some(missing) = missing_for_tiles(statement) else {
         return choose_tiled(program, statement_idx, options, device);
     };
+    if let Some(launch) = choose_segments(program, statement_idx, statement) {
+        return Ok(launch);
+    }
     let is_plain = statement.segment.is_none()
         && statement.factors().iter().all(|factor| factor.gathers.is_empty());
     let chosen = is_plain.then(|| {
@@ -101,7 +105,7 @@ fn choose_launch(
 }
 
 /// Every function that a statement applies must have a kernel for the type that it is computed in.
-fn functions_have_kernels(program: &Program) -> Result<(), Diagnostics> {
+fn functions_have_kernels(program: &Program, options: &Options) -> Result<(), Diagnostics> {
     fn called(expr: &index::Expr) -> Vec<Function> {
         let own = if let index::Expr::Call(function, _) = expr { Some(*function) } else { None };
         own.into_iter().chain(expr.parts().into_iter().flat_map(called)).collect()
@@ -113,7 +117,8 @@ fn functions_have_kernels(program: &Program) -> Result<(), Diagnostics> {
         Some(function) => {
             let message = format!("`{}` has no kernel for {dtype}", function.name());
             let help = "write `dtype = f32`, or an expression without the function";
-            Err(Diagnostic::new(Code::DtypeUnsupported, message).help(help).into())
+            let refusal = Diagnostic::option(Code::DtypeUnsupported, message).help(help);
+            Err(located(refusal, options, "dtype").into())
         }
     }
 }

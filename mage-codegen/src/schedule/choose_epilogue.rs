@@ -10,6 +10,7 @@ pub fn choose_epilogue(program: &Program, launch: &mut Launch) {
     match launch.strategy {
         Strategy::Tiled(_)
         | Strategy::Reduction(_)
+        | Strategy::Segments(_)
         | Strategy::Elementwise(_)
         | Strategy::PerOutput(_) => {}
         Strategy::Transpose(_) | Strategy::Rows(_) => return,

@@ -31,9 +31,15 @@ pub fn name(program: &Program, options: &Options) -> String {
     }
     let plain = words.join("_");
     let mut name = plain.to_ascii_lowercase();
+    let epilogue = options.epilogue.as_ref().map(ToString::to_string).unwrap_or_default();
+    let hashed = format!("{}{epilogue}", program.notation);
     let named_tensors = program.notation.contains('[');
-    if name != plain || named_tensors || program.modes.iter().any(|mode| mode.name.len() > 1) {
-        name = format!("{name}_{:08x}", fnv1a(&program.notation));
+    if name != plain
+        || named_tensors
+        || options.epilogue.is_some()
+        || program.modes.iter().any(|mode| mode.name.len() > 1)
+    {
+        name = format!("{name}_{:08x}", fnv1a(&hashed));
     }
     for mode in &program.modes {
         if let Extent::Fixed(extent) = mode.extent {

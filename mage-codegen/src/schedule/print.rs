@@ -4,11 +4,12 @@
 use std::fmt::Write;
 
 use mage_einsum::index::{self, ModeId, Program, Statement};
+use mage_einsum::reducer::Reducer;
 
 use super::{
     Along, Cost, Deep, Elementwise, Epilogue, Family, Lanes, Launch, Long, Member, PerOutput,
-    Range, Reduction, Rows, Schedule, Side, Split, Strategy, Summing, Tail, Tiled, Transpose,
-    VariantKind, product_depth,
+    Range, Reduction, Rows, Schedule, Segments, Side, Split, Strategy, Summing, Tail, Tiled,
+    Transpose, VariantKind, product_depth,
 };
 use crate::device::Device;
 
@@ -42,8 +43,9 @@ pub fn nest(schedule: &Schedule, launch: &Launch) -> String {
     match &launch.strategy {
         Strategy::Tiled(family) => nest.family(statement, family, schedule.device),
         Strategy::Transpose(transpose) => nest.transpose(statement, transpose),
-        Strategy::Reduction(reduction) => nest.reduction(reduction),
+        Strategy::Reduction(reduction) => nest.reduction(statement, reduction),
         Strategy::Rows(rows) => nest.rows(rows),
+        Strategy::Segments(segments) => nest.segments(segments),
         Strategy::Elementwise(elementwise) => nest.elementwise(elementwise),
         Strategy::PerOutput(per_output) => nest.per_output(statement, per_output),
     }
@@ -56,6 +58,16 @@ struct Nest<'p> {
     /// Where loops begin.
     base: usize,
     depth: usize,
+}
+
+/// How a reduction takes a term.
+fn taken(statement: &Statement) -> &'static str {
+    match statement.reducer {
+        Reducer::Sum if statement.is_sum_of_products() => "acc += product",
+        Reducer::Sum | Reducer::Mean => "acc += term",
+        Reducer::Max => "acc = max(acc, term)",
+        Reducer::Min => "acc = min(acc, term)",
+    }
 }
 
 impl Nest<'_> {
@@ -292,10 +304,10 @@ impl Nest<'_> {
         self.depth = 0;
     }
 
-    fn reduction(&mut self, reduction: &Reduction) {
+    fn reduction(&mut self, statement: &Statement, reduction: &Reduction) {
         for split in &reduction.splits {
             self.open(&format!("for {}", split.range.words()));
-            self.reduction_split(reduction, split);
+            self.reduction_split(statement, reduction, split);
         }
         for kind in &reduction.kinds {
             let line =
@@ -305,7 +317,7 @@ impl Nest<'_> {
     }
 
     /// One split, in threads and elements of the narrow variant.
-    fn reduction_split(&mut self, reduction: &Reduction, split: &Split) {
+    fn reduction_split(&mut self, statement: &Statement, reduction: &Reduction, split: &Split) {
         let kind = VariantKind::Narrow;
         let lane_mode = self.name(reduction.lane_mode).to_string();
         let (outer, terms) = (self.names(&reduction.outer), self.names(&reduction.terms));
@@ -327,7 +339,8 @@ impl Nest<'_> {
         }
         self.open(&format!("threads {threads} of {terms}"));
         self.open(&format!("serial  {terms} by {}", threads * reduction.ahead));
-        self.line(&format!("unroll  {} terms by {threads}: acc += product", reduction.ahead));
+        let taken = taken(statement);
+        self.line(&format!("unroll  {} terms by {threads}: {taken}", reduction.ahead));
         self.depth = 0;
         if let Range::Long(_) = split.range {
             self.line("  then  a second kernel adds the parts of each output in a fixed order");
@@ -359,6 +372,37 @@ impl Nest<'_> {
                 "variant {}: {} columns an access",
                 kind.name(),
                 Rows::elems(*kind)
+            ));
+        }
+    }
+
+    fn segments(&mut self, segments: &Segments) {
+        let Segments { row_mode, lane_mode, edge_mode, block_threads, ahead, .. } = *segments;
+        let [row, lane, edge] =
+            [row_mode, lane_mode, edge_mode].map(|mode| self.name(mode).to_string());
+        for (position, lanes) in segments.row_lanes.iter().enumerate() {
+            match segments.row_lanes.get(position + 1) {
+                Some(_) => self.open(&format!("for {lane} up to {}", lanes * 4)),
+                None => self.open("for everything else"),
+            }
+            self.open(&format!("grid    {lane} in tiles of {lanes} lanes, tail predicated"));
+            self.open(&format!("grid    {row} in blocks of {}", block_threads / lanes));
+            self.open(&format!(
+                "lanes   {lanes} of {lane}, four neighbours each where accesses are wide"
+            ));
+            self.line(&format!("serial  {edge} of the row, {ahead} in flight"));
+            self.depth = 0;
+        }
+        self.line(&format!(
+            "rows of more than {} of {edge}: all threads of the block take them together, one row \
+             after another",
+            segments.long_edges
+        ));
+        for kind in &segments.kinds {
+            self.line(&format!(
+                "variant {}: {} elements an access",
+                kind.name(),
+                Segments::elems(*kind)
             ));
         }
     }

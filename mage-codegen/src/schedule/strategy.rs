@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use mage_einsum::index::{Access, PathReport, Program, TensorId};
 
-use super::{Elementwise, Family, Reduction, Rows, Transpose};
+use super::{Elementwise, Family, Reduction, Rows, Segments, Transpose};
 use crate::device::Device;
 
 /// How a program is run: its launches in order, each covering one statement.
@@ -102,6 +102,8 @@ pub enum Strategy {
     Reduction(Reduction),
     /// A row goes through several statements in registers.
     Rows(Rows),
+    /// Rows of a CSR matrix, each reduced by neighbouring lanes that walk its features.
+    Segments(Segments),
     /// Lanes walk the output's last mode; nothing is reduced.
     Elementwise(Elementwise),
     /// A thread computes one output element from global memory.

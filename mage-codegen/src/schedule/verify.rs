@@ -27,6 +27,17 @@ fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
         Strategy::Transpose(transpose) => verify_transpose(schedule, launch, transpose),
         Strategy::Reduction(reduction) => verify_reduction(schedule, launch, reduction),
         Strategy::Rows(rows) => verify_rows(schedule, launch, rows),
+        Strategy::Segments(segments) => {
+            block_threads(schedule, segments.block_threads)?;
+            let fits = |lanes: &u32| {
+                lanes.is_power_of_two() && segments.block_threads.is_multiple_of(*lanes)
+            };
+            if !segments.row_lanes.iter().all(fits) || segments.row_lanes.is_empty() {
+                return Err(format!("{:?} lanes a row", segments.row_lanes));
+            }
+            let mapped = [segments.row_mode, segments.lane_mode, segments.edge_mode];
+            verify_modes(schedule, launch, &mapped)
+        }
         Strategy::Elementwise(elementwise) => {
             block_threads(schedule, elementwise.block_threads)?;
             let mut mapped = elementwise.outer.clone();

@@ -1,7 +1,7 @@
 //! The gradients of a contraction: that of a factor is a contraction of the output's gradient with
 //! the other factors, because the output is linear in each of them.
 
-use super::{Access, ModeId, Program, Statement};
+use super::{Access, ModeId, Program, Statement, Tensor, TensorKind};
 
 /// The gradient of one factor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,9 +16,22 @@ pub struct Gradient {
 }
 
 /// The gradients of the factors of a program's one statement, in order. Where a tensor is a factor
-/// several times, its gradient is the sum of theirs.
+/// several times, its gradient is the sum of theirs. Those of a program that is more than a sum of
+/// products are no contractions, which is said of each input.
 pub fn gradients(program: &Program) -> Vec<Gradient> {
-    program.statements.iter().flat_map(|statement| of_statement(program, statement)).collect()
+    match program.statements.as_slice() {
+        [statement] if statement.is_sum_of_products() => of_statement(program, statement),
+        _ => program
+            .tensors_of(TensorKind::Input)
+            .map(|(_, input)| of_no_contraction(input))
+            .collect(),
+    }
+}
+
+fn of_no_contraction(input: &Tensor) -> Gradient {
+    let why = "the output is more than one sum of products, and what it depends on by other operations \
+               has a gradient that is no contraction";
+    Gradient { of: input.name.clone(), operands: Vec::new(), notation: Err(why.to_owned()) }
 }
 
 fn of_statement(program: &Program, statement: &Statement) -> Vec<Gradient> {

@@ -2,7 +2,7 @@
 //! `+` and `-`.
 
 use super::statement::{access, label, unsupported};
-use super::{Expr, Extreme, Label, Number, Range, Reduction, Sign};
+use super::{Access, Expr, Extreme, Index, Label, Number, Range, Reduction, Sign};
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::function::Function;
 use crate::reducer::Reducer;
@@ -16,7 +16,7 @@ const MOST_NESTED: usize = 64;
 const MOST_EXPONENT: f64 = 64.0;
 
 /// Reads an expression as far as it goes.
-pub(super) fn expression(cursor: &mut Cursor<'_>) -> Result<Expr, Diagnostic> {
+pub(crate) fn expression(cursor: &mut Cursor<'_>) -> Result<Expr, Diagnostic> {
     let mut value = product(cursor)?;
     loop {
         let sign = match cursor.peek() {
@@ -158,8 +158,23 @@ fn atom(cursor: &mut Cursor<'_>) -> Result<Expr, Diagnostic> {
             Ok(inner)
         }
         (Some(Kind::Word(name)), Some(Kind::Mark('('))) => call(cursor, name),
+        (Some(Kind::Word(name)), _) if !cursor.bare.is_empty() => parameter(cursor, name),
         (Some(Kind::Word(_) | Kind::Mark(_)) | None, _) => Ok(Expr::Access(access(cursor)?)),
     }
+}
+
+/// An element that a closure names without labels.
+fn parameter(cursor: &mut Cursor<'_>, name: &str) -> Result<Expr, Diagnostic> {
+    let span = cursor.place();
+    let known = cursor.bare.iter().find(|(known, _)| known.name == name);
+    let Some((_, labels)) = known.cloned() else {
+        let names: Vec<&str> = cursor.bare.iter().map(|(known, _)| known.name.as_str()).collect();
+        return Err(cursor.expected(&format!("one of `{}`", names.join("`, `"))));
+    };
+    cursor.skip();
+    let tensor = Label { name: name.to_owned(), span };
+    let indices = labels.into_iter().map(Index::Label).collect();
+    Ok(Expr::Access(Access { tensor, indices }))
 }
 
 fn call(cursor: &mut Cursor<'_>, name: &str) -> Result<Expr, Diagnostic> {

@@ -16,9 +16,11 @@ mod print;
 
 pub(crate) use desugar::desugar;
 pub(crate) use ellipsis::spelled_out;
+pub(crate) use expression::expression;
 pub(crate) use order::unread;
 pub use parse::parse;
 pub use print::print;
+pub(crate) use print::print_bare;
 pub use syntax::{
     Access, Classic, Expr, Extreme, Form, Index, Item, Label, Notation, Number, Range, Reduction,
     Sign, Statement, Term,

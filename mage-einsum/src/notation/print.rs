@@ -32,6 +32,19 @@ fn statement(statement: &Statement) -> String {
     format!("{} = {}", access(&statement.target), expr(&statement.value, Strength::Sum))
 }
 
+/// An expression whose accesses are shown without their labels.
+pub(crate) fn print_bare(value: &Expr) -> String {
+    let (mut bare, mut depth) = (String::new(), 0_usize);
+    for character in expr(value, Strength::Sum).chars() {
+        depth += usize::from(character == '[');
+        if depth == 0 {
+            bare.push(character);
+        }
+        depth -= usize::from(character == ']');
+    }
+    bare
+}
+
 /// How strongly the parts of an expression hold together, weakest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {

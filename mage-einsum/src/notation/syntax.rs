@@ -212,6 +212,26 @@ impl Expr {
         }
     }
 
+    /// Gives every access of a tensor these indices.
+    pub(crate) fn relabel(&mut self, tensor: &str, indices: &[Index]) {
+        match self {
+            Expr::Access(access) => {
+                if access.tensor.name == tensor {
+                    access.indices = indices.to_vec();
+                }
+            }
+            Expr::Number(_) => {}
+            Expr::Negative(inner)
+            | Expr::Power(inner, _)
+            | Expr::Call(_, inner)
+            | Expr::Reduction(_, inner) => inner.relabel(tensor, indices),
+            Expr::Binary(_, left, right) | Expr::Extreme(_, left, right) => {
+                left.relabel(tensor, indices);
+                right.relabel(tensor, indices);
+            }
+        }
+    }
+
     /// The labels of every access and of every range's row, in order.
     pub fn labels(&self) -> Vec<&Label> {
         match self {

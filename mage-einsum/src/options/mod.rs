@@ -3,6 +3,7 @@
 
 mod raw;
 mod parse;
+mod epilogue;
 mod print;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use crate::dtype::Dtype;
 use crate::index::Layout;
 use crate::precision::Precision;
 
+pub use epilogue::Epilogue;
 pub use parse::parse;
 
 /// What the user asked for beside the notation.
@@ -41,6 +43,8 @@ pub struct Options {
     /// The order in which operands are contracted: pairs of positions in the list of those that
     /// are left, as opt_einsum writes them. Chosen where it is absent.
     pub path: Option<Vec<(usize, usize)>>,
+    /// What is computed from each result of a classic einsum before it is stored.
+    pub epilogue: Option<Epilogue>,
     /// Where each value stands in the option text, by key; the extent of label `k` is under
     /// `extents.k`. Later levels point at it when they refuse a value.
     pub spans: BTreeMap<String, Span>,
@@ -76,6 +80,7 @@ impl Default for Options {
             strides: Layout::RowMajor,
             ranks: None,
             path: None,
+            epilogue: None,
             spans: BTreeMap::new(),
         }
     }

@@ -3,13 +3,13 @@
 use std::num::NonZeroU32;
 
 use super::raw::{self, Entry, Value, ValueKind};
-use super::{Options, Tile};
+use super::{Epilogue, Options, Tile};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span};
 use crate::dtype::Dtype;
 use crate::index::Layout;
 use crate::precision::Precision;
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "tile",
     "name",
     "extents",
@@ -21,6 +21,7 @@ const KEYS: [&str; 11] = [
     "strides",
     "ranks",
     "path",
+    "epilogue",
 ];
 
 /// Words that Rust keeps for itself, strict and reserved, edition 2024 (The Rust Reference,
@@ -70,6 +71,7 @@ fn set(options: &mut Options, entry: &Entry<'_>) -> Result<(), Diagnostic> {
         "strides" => options.strides = strides(value)?,
         "ranks" => options.ranks = Some(ranks(value)?),
         "path" => options.path = Some(path(value)?),
+        "epilogue" => options.epilogue = Some(epilogue(value)?),
         unknown => return Err(unknown_option(unknown, entry.key_span)),
     }
     Ok(())
@@ -94,7 +96,9 @@ fn tile(value: &Value<'_>) -> Result<Tile, Diagnostic> {
     match &value.kind {
         ValueKind::Number(digits) => Ok(Tile::Square(tile_extent(digits, value.span)?)),
         ValueKind::List(values) => triple(values, value.span),
-        ValueKind::Word(_) | ValueKind::Group(_) => Err(tile_form(value.span)),
+        ValueKind::Word(_) | ValueKind::Group(_) | ValueKind::Closure(_) => {
+            Err(tile_form(value.span))
+        }
     }
 }
 
@@ -103,7 +107,10 @@ fn triple(values: &[Value<'_>], span: Span) -> Result<Tile, Diagnostic> {
     for value in values {
         match value.kind {
             ValueKind::Number(digits) => extents.push(tile_extent(digits, value.span)?),
-            ValueKind::Word(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+            ValueKind::Word(_)
+            | ValueKind::List(_)
+            | ValueKind::Group(_)
+            | ValueKind::Closure(_) => {
                 return Err(tile_form(value.span));
             }
         }
@@ -135,7 +142,11 @@ fn name(value: &Value<'_>) -> Result<String, Diagnostic> {
             let message = format!("the name `{word}` is reserved by Rust");
             Err(at(Code::BadOption, message, value.span).help("choose another name"))
         }
-        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+        ValueKind::Word(_)
+        | ValueKind::Number(_)
+        | ValueKind::List(_)
+        | ValueKind::Group(_)
+        | ValueKind::Closure(_) => {
             let message = "the name is not a snake-case Rust identifier".to_owned();
             let help = "use lower-case letters, digits and `_`, as in `name = matmul`";
             Err(at(Code::BadOption, message, value.span).help(help))
@@ -176,7 +187,7 @@ fn extents_form(span: Span) -> Diagnostic {
 fn device(value: &Value<'_>) -> Result<String, Diagnostic> {
     match value.kind {
         ValueKind::Word(word) => Ok(word.to_owned()),
-        ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+        ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) | ValueKind::Closure(_) => {
             let message = "the device is not a name".to_owned();
             Err(at(Code::BadOption, message, value.span).help("write `device = rtx4090`"))
         }
@@ -190,7 +201,7 @@ fn dtype(key: &str, value: &Value<'_>) -> Result<Dtype, Diagnostic> {
             let message = format!("element type `{word}` has no kernels");
             at(Code::DtypeUnsupported, message, value.span).help(help)
         }),
-        ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+        ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) | ValueKind::Closure(_) => {
             let message = format!("the value of `{key}` is not an element type");
             Err(at(Code::BadOption, message, value.span).help(help))
         }
@@ -217,7 +228,11 @@ fn precision(value: &Value<'_>) -> Result<Precision, Diagnostic> {
     match value.kind {
         ValueKind::Word("full") => Ok(Precision::Full),
         ValueKind::Word("tf32") => Ok(Precision::Tf32),
-        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+        ValueKind::Word(_)
+        | ValueKind::Number(_)
+        | ValueKind::List(_)
+        | ValueKind::Group(_)
+        | ValueKind::Closure(_) => {
             let message = "the precision is neither full nor tf32".to_owned();
             let help = "write `precision = tf32`, or leave the option out";
             Err(at(Code::BadOption, message, value.span).help(help))
@@ -240,7 +255,11 @@ fn truth(key: &str, value: &Value<'_>) -> Result<bool, Diagnostic> {
     match value.kind {
         ValueKind::Word("true") => Ok(true),
         ValueKind::Word("false") => Ok(false),
-        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+        ValueKind::Word(_)
+        | ValueKind::Number(_)
+        | ValueKind::List(_)
+        | ValueKind::Group(_)
+        | ValueKind::Closure(_) => {
             let message = format!("the value of `{key}` is neither true nor false");
             Err(at(Code::BadOption, message, value.span).help(format!("write `{key} = true`")))
         }
@@ -251,7 +270,11 @@ fn strides(value: &Value<'_>) -> Result<Layout, Diagnostic> {
     match value.kind {
         ValueKind::Word("contiguous") => Ok(Layout::RowMajor),
         ValueKind::Word("runtime") => Ok(Layout::Strided),
-        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+        ValueKind::Word(_)
+        | ValueKind::Number(_)
+        | ValueKind::List(_)
+        | ValueKind::Group(_)
+        | ValueKind::Closure(_) => {
             let message = "the strides are neither contiguous nor given at run time".to_owned();
             let help = "write `strides = runtime`, or leave the option out";
             Err(at(Code::BadOption, message, value.span).help(help))
@@ -263,7 +286,9 @@ fn ranks(value: &Value<'_>) -> Result<Vec<usize>, Diagnostic> {
     match &value.kind {
         ValueKind::List(ranks) => ranks.iter().map(rank).collect(),
         ValueKind::Number(_) => Ok(vec![rank(value)?]),
-        ValueKind::Word(_) | ValueKind::Group(_) => Err(ranks_form(value.span)),
+        ValueKind::Word(_) | ValueKind::Group(_) | ValueKind::Closure(_) => {
+            Err(ranks_form(value.span))
+        }
     }
 }
 
@@ -273,7 +298,9 @@ fn rank(value: &Value<'_>) -> Result<usize, Diagnostic> {
             let message = format!("a rank is {digits} but must be from 0 to {}", u8::MAX);
             at(Code::BadOption, message, value.span).help("give the operand's number of dimensions")
         }
-        ValueKind::Word(_) | ValueKind::List(_) | ValueKind::Group(_) => ranks_form(value.span),
+        ValueKind::Word(_) | ValueKind::List(_) | ValueKind::Group(_) | ValueKind::Closure(_) => {
+            ranks_form(value.span)
+        }
     })
 }
 
@@ -293,12 +320,27 @@ fn path(value: &Value<'_>) -> Result<Vec<(usize, usize)>, Diagnostic> {
             [left, right] => position(left).zip(position(right)).ok_or_else(|| refused(step.span)),
             [] | [_] | [_, _, _, ..] => Err(refused(step.span)),
         },
-        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::Group(_) => Err(refused(step.span)),
+        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::Group(_) | ValueKind::Closure(_) => {
+            Err(refused(step.span))
+        }
     };
     match &value.kind {
         ValueKind::List(steps) => steps.iter().map(step).collect(),
         ValueKind::Group(entries) if entries.is_empty() => Ok(Vec::new()),
-        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::Group(_) => Err(refused(value.span)),
+        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::Group(_) | ValueKind::Closure(_) => {
+            Err(refused(value.span))
+        }
+    }
+}
+
+fn epilogue(value: &Value<'_>) -> Result<Epilogue, Diagnostic> {
+    match &value.kind {
+        ValueKind::Closure(epilogue) => Ok(epilogue.clone()),
+        ValueKind::Word(_) | ValueKind::Number(_) | ValueKind::List(_) | ValueKind::Group(_) => {
+            let message = "the epilogue is not a closure".to_owned();
+            let help = "write `epilogue = |acc, bias: j| gelu_tanh(acc + bias)`";
+            Err(at(Code::BadOption, message, value.span).help(help))
+        }
     }
 }
 
@@ -306,7 +348,9 @@ fn path(value: &Value<'_>) -> Result<Vec<(usize, usize)>, Diagnostic> {
 fn position(value: &Value<'_>) -> Option<usize> {
     match value.kind {
         ValueKind::Number(digits) => digits.parse::<u8>().ok().map(usize::from),
-        ValueKind::Word(_) | ValueKind::List(_) | ValueKind::Group(_) => None,
+        ValueKind::Word(_) | ValueKind::List(_) | ValueKind::Group(_) | ValueKind::Closure(_) => {
+            None
+        }
     }
 }
 

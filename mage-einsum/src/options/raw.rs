@@ -1,6 +1,7 @@
 //! The grammar of the option text without the meaning of its keys: entries `key = value`, where a
 //! value is a word, a number or a group of values or entries in parentheses.
 
+use super::epilogue::{self, Epilogue};
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::token::{Cursor, Kind};
 
@@ -27,6 +28,8 @@ pub(super) enum ValueKind<'t> {
     List(Vec<Value<'t>>),
     /// `(k = 64, c = 128)`; also the empty `()`.
     Group(Vec<Entry<'t>>),
+    /// `|acc, bias: j| acc + bias`.
+    Closure(Epilogue),
 }
 
 /// Reads the whole text.
@@ -68,6 +71,14 @@ fn value<'t>(cursor: &mut Cursor<'t>) -> Result<Value<'t>, Diagnostic> {
         Some(Kind::Word(text)) => ValueKind::Word(text),
         Some(Kind::Number(text)) => ValueKind::Number(text),
         Some(Kind::Mark('(')) => return group(cursor),
+        Some(Kind::Mark('|')) => {
+            let closure = epilogue::parse(cursor)?;
+            let end = cursor.last_end();
+            return Ok(Value {
+                kind: ValueKind::Closure(closure),
+                span: Span::new(span.start, end),
+            });
+        }
         Some(Kind::Mark('"')) => return Err(cursor.expected("a value without quotes")),
         Some(Kind::Mark(_)) | None => return Err(cursor.expected("a value")),
     };

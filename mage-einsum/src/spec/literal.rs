@@ -73,13 +73,18 @@ fn raw(text: &str, start: usize, close: &str) -> Result<Literal, Diagnostic> {
 fn plain(text: &str, start: usize) -> Result<Literal, Diagnostic> {
     let mut content = String::new();
     let mut is_verbatim = true;
-    let mut characters = text[start..].char_indices();
+    let mut characters = text[start..].char_indices().peekable();
     while let Some((offset, character)) = characters.next() {
         match character {
             '"' => return Ok(Literal { content, start, end: start + offset + 1, is_verbatim }),
             '\\' => {
                 is_verbatim = false;
                 let escaped = characters.next().map(|(_, escaped)| escaped);
+                if matches!(escaped, Some('\n' | '\r')) {
+                    // The literal goes on behind the white space of the next lines.
+                    while characters.next_if(|(_, next)| " \t\r\n".contains(*next)).is_some() {}
+                    continue;
+                }
                 content.push(unescape(escaped).ok_or_else(|| unknown_escape(start + offset))?);
             }
             other => content.push(other),

@@ -24,6 +24,7 @@ mod parts;
 mod part;
 mod total;
 mod rows;
+mod segments;
 mod elementwise;
 mod per_output;
 mod proof;
@@ -59,6 +60,9 @@ pub fn lower(schedule: &Schedule) -> Module {
                 reduction::lower(schedule, launch, reduction, &names, &module)
             }
             Strategy::Rows(rows) => rows::lower(schedule, launch, rows, &names, &module),
+            Strategy::Segments(segments) => {
+                segments::lower(schedule, launch, segments, &names, &module)
+            }
             Strategy::Elementwise(elementwise) => {
                 elementwise::lower(schedule, launch, elementwise, &names, &module)
             }

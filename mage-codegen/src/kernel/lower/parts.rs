@@ -30,6 +30,7 @@ pub fn of(schedule: &Schedule, launch: &Launch, names: &Names) -> Option<Parts> 
         Strategy::Tiled(family) => family::parts(schedule, launch, family, names),
         Strategy::Transpose(_)
         | Strategy::Rows(_)
+        | Strategy::Segments(_)
         | Strategy::Elementwise(_)
         | Strategy::PerOutput(_) => None,
     }

@@ -4,8 +4,8 @@ use mage_einsum::index::{Layout, ModeId, Program};
 
 use crate::kernel::Module;
 use crate::schedule::{
-    Elementwise, Epilogue, Family, Lanes, Launch, Reduction, Rows, Schedule, Strategy, Tail, Tiled,
-    Transpose, product_depth,
+    Elementwise, Epilogue, Family, Lanes, Launch, Reduction, Rows, Schedule, Segments, Strategy,
+    Tail, Tiled, Transpose, product_depth,
 };
 
 /// Why every access of a launch is in bounds, why nothing races, and why the result does not
@@ -16,6 +16,7 @@ pub fn sentences(schedule: &Schedule, launch: &Launch) -> Vec<String> {
         Strategy::Transpose(transpose) => transpose_sentences(&schedule.program, launch, transpose),
         Strategy::Reduction(reduction) => reduction_sentences(&schedule.program, launch, reduction),
         Strategy::Rows(rows) => rows_sentences(schedule, launch, rows),
+        Strategy::Segments(segments) => segments_sentences(&schedule.program, launch, segments),
         Strategy::Elementwise(elementwise) => {
             elementwise_sentences(&schedule.program, launch, elementwise)
         }
@@ -250,6 +251,28 @@ fn rows_sentences(schedule: &Schedule, launch: &Launch, rows: &Rows) -> Vec<Stri
         )
     }));
     sentences
+}
+
+fn segments_sentences(program: &Program, launch: &Launch, segments: &Segments) -> Vec<String> {
+    let name = |mode: ModeId| &program.mode(mode).name;
+    let (row, lane, edge) =
+        (name(segments.row_mode), name(segments.lane_mode), name(segments.edge_mode));
+    vec![
+        format!(
+            "{}; a row's pointers rise and end at `{edge}`, and indices are below the extents that \
+             they select from, as their handles have found; lanes beyond the last of `{row}` or \
+             `{lane}` repeat it, so every offset is in bounds.",
+            checked(program, launch)
+        ),
+        "Partial results of a long row go through shared memory: each cell is written by one thread \
+         before a barrier and read behind it, and another barrier stands before the next row."
+            .to_string(),
+        format!(
+            "The terms of a row are taken in ascending order of `{edge}` by the lanes that own its \
+             outputs, those of a long row in one fixed order of its threads; one thread stores an \
+             output: no race, and the same result in every run."
+        ),
+    ]
 }
 
 fn elementwise_sentences(

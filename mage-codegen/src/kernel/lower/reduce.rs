@@ -85,9 +85,15 @@ pub fn finish(
         }
         (None, modes) => coordinates::count(builder, modes),
     };
-    let divisor = reg(builder.registers("count", 1), Expr::u32(0));
-    body.push(Stmt::Fill { reg: divisor.array, value: 0.0 });
-    body.push(Stmt::Compute { to: divisor.clone(), value: Value::Index(count) });
+    let divisor = match count.as_const() {
+        Some(count) => value::number(builder, body, "count", count as f64),
+        None => {
+            let divisor = reg(builder.registers("count", 1), Expr::u32(0));
+            body.push(Stmt::Fill { reg: divisor.array, value: 0.0 });
+            body.push(Stmt::Compute { to: divisor.clone(), value: Value::Index(count) });
+            divisor
+        }
+    };
     for result in results {
         let value = Value::Div(result.clone(), divisor.clone());
         body.push(Stmt::Compute { to: result.clone(), value });

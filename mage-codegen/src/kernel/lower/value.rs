@@ -1,6 +1,7 @@
 //! An expression in registers: what its accesses hold is loaded before, and each of its operations
 //! becomes one of the kernel's.
 
+use mage_einsum::dtype::Dtype;
 use mage_einsum::index::{self, Access, Operator};
 
 use super::builder::{Builder, reg};
@@ -162,13 +163,12 @@ pub fn operand(
 ) -> Reg {
     let name = match expr {
         index::Expr::Access(access) => return of_access(access, at),
-        index::Expr::Number(_) => "number",
+        index::Expr::Number(value) => return number(builder, body, "number", value.value()),
         index::Expr::Product(_) | index::Expr::Power(..) => "product",
         index::Expr::Binary(Operator::Add | Operator::Subtract, ..) => "sum",
         index::Expr::Binary(..) | index::Expr::Call(..) => "term",
     };
-    let is_number = matches!(expr, index::Expr::Number(_));
-    let to = match scratch.filter(|_| !is_number) {
+    let to = match scratch {
         Some(scratch) => scratch.clone(),
         None => {
             let own = reg(builder.registers(name, 1), Expr::u32(0));
@@ -178,6 +178,18 @@ pub fn operand(
     };
     compute(builder, body, expr, at, &to);
     to
+}
+
+/// A register of its own that holds a number.
+pub fn number(builder: &mut Builder<'_>, body: &mut Vec<Stmt>, name: &str, value: f64) -> Reg {
+    let own = reg(builder.registers(name, 1), Expr::u32(0));
+    let single = value as f32;
+    body.push(Stmt::Fill { reg: own.array, value: single });
+    // Registers of f64 are filled with singles, too.
+    if builder.program.accumulator() == Dtype::F64 && f64::from(single) != value {
+        body.push(Stmt::Compute { to: own.clone(), value: Value::Number(value) });
+    }
+    own
 }
 
 /// The register of an access. Whoever computes has loaded every access before, so the last case is

@@ -144,6 +144,9 @@ fn pred(module: &Module, pred: &HostPred, show: fn(&Module, &HostExpr) -> String
         HostPred::PointersInto(buffer, value) => {
             format!("end({}) == {}", name(buffer.0), show(value))
         }
+        HostPred::RowsAtMost(buffer, limit) => {
+            format!("longest row of {} <= {limit}", name(buffer.0))
+        }
         HostPred::All(all) if all.is_empty() => "true".to_string(),
         HostPred::All(all) => {
             let all: Vec<String> =

@@ -28,10 +28,12 @@ pub(super) fn verify(module: &Module, kernel: &Kernel) -> Result<(), String> {
         },
         bound: vec![false; kernel.vars.len()],
         filled: vec![false; kernel.registers.len()],
+        uniform: vec![false; kernel.vars.len()],
         n_ifs: 0,
     };
     for param in &kernel.params {
         walk.bind(param.var)?;
+        walk.uniform[param.var.0] = true;
     }
     walk.body(&kernel.body)
 }
@@ -44,7 +46,9 @@ struct Walk<'a> {
     bound: Vec<bool>,
     /// Register arrays that a `Fill` here or outside gave values.
     filled: Vec<bool>,
-    /// How many `If`s the statement stands under.
+    /// Variables that are the same in all threads of a block.
+    uniform: Vec<bool>,
+    /// How many `If`s and loops the statement stands under that may tear a block apart.
     n_ifs: usize,
 }
 
@@ -67,6 +71,8 @@ impl Walk<'_> {
             Stmt::Let { var, value } => {
                 let ty = self.declared(*var)?;
                 self.scope.is("the value", value, ty)?;
+                // One that is assigned to may become different later.
+                self.uniform[var.0] = !self.kernel.vars[var.0].mutable && self.is_uniform(value);
                 self.bind(*var)
             }
             Stmt::Assign { var, value } => {
@@ -87,10 +93,11 @@ impl Walk<'_> {
             Stmt::For { .. } => self.looped(stmt),
             Stmt::If { when, then, otherwise } => {
                 self.scope.pred(when)?;
-                self.n_ifs += 1;
+                let tears = !walk::sides(when).into_iter().all(|side| self.is_uniform(side));
+                self.n_ifs += usize::from(tears);
                 self.body(then)?;
                 self.body(otherwise)?;
-                self.n_ifs -= 1;
+                self.n_ifs -= usize::from(tears);
                 Ok(())
             }
             Stmt::Barrier if self.n_ifs > 0 => Err("a barrier stands under an `if`".to_string()),
@@ -168,6 +175,7 @@ impl Walk<'_> {
             let name = &self.kernel.vars[var.0].name;
             return Err(format!("`{name}` is an index but mutable or not of 32 bits"));
         }
+        self.uniform[var.0] = self.is_uniform(&from.offset);
         self.bind(var)
     }
 
@@ -185,9 +193,27 @@ impl Walk<'_> {
         }
         self.bind(*var)?;
         self.scope.unrolled[var.0] = *unroll;
+        let tears = ![begin, end].into_iter().all(|bound| self.is_uniform(bound));
+        self.uniform[var.0] = !tears;
+        self.n_ifs += usize::from(tears);
         self.body(body)?;
+        self.n_ifs -= usize::from(tears);
         self.scope.defined[var.0] = false;
         Ok(())
+    }
+
+    /// Whether an expression is the same in all threads of a block.
+    fn is_uniform(&self, expr: &Expr) -> bool {
+        walk::parts(expr).into_iter().all(|part| match part {
+            Expr::Thread => false,
+            Expr::Var(var) => self.uniform.get(var.0).is_some_and(|uniform| *uniform),
+            Expr::Const { .. }
+            | Expr::Block
+            | Expr::Binary(..)
+            | Expr::Widen(_)
+            | Expr::Signed(_)
+            | Expr::Narrow(_) => true,
+        })
     }
 
     /// What a warp does together needs whole warps, which a condition would tear apart.

@@ -42,10 +42,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fs::write(out.join("specs.rs"), specs.text("SPECS", "Every spec, by name."))?;
     let module = neighbours::module();
     kernel::verify(&module)?;
-    let source = out.join("neighbours_source.rs");
+    let source = out.join("csr_source.rs");
     fs::write(&source, emit::source(&module)?)?;
-    let text = format!("#[path = {source:?}]\npub mod neighbours;\n");
-    fs::write(out.join("neighbours.rs"), text)?;
+    let text = format!("#[path = {source:?}]\npub mod csr;\n");
+    fs::write(out.join("csr.rs"), text)?;
     let about = "Every function, in the order of `Function::ALL`.";
     fs::write(out.join("functions.rs"), functions.text("FUNCTIONS", about))?;
     Ok(())

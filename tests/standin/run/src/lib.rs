@@ -56,9 +56,10 @@ pub struct Operand {
     pub strides: Vec<isize>,
 }
 
-/// Loads and launches one spec: extents in the order of labels, operands, what workspace (which
+/// Loads and launches one spec: extents in the order of labels, operands, index operands, what workspace (which
 /// most specs have no use for) and output hold before.
-pub type Launch = fn(&Device, &[usize], &[Operand], &[f64], &[f64]) -> Result<Vec<f64>, String>;
+pub type Launch =
+    fn(&Device, &[usize], &[Operand], &[Vec<u32>], &[f64], &[f64]) -> Result<Vec<f64>, String>;
 
 /// One spec's emitted source behind the common signature.
 pub struct Emitted {
@@ -70,7 +71,7 @@ pub struct Emitted {
 
 include!(concat!(env!("OUT_DIR"), "/specs.rs"));
 
-include!(concat!(env!("OUT_DIR"), "/neighbours.rs"));
+include!(concat!(env!("OUT_DIR"), "/csr.rs"));
 
 pub mod functions {
     //! The functions of one number.

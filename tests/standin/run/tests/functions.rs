@@ -70,7 +70,7 @@ fn results(emitted: &Emitted, values: &[f64]) -> Vec<f64> {
     let device = Device::new().unwrap();
     let input = Operand { data: values.to_vec(), first: 0, strides: Vec::new() };
     let before = vec![f64::NAN; values.len()];
-    (emitted.launch)(&device, &[values.len()], &[input], &[], &before).unwrap()
+    (emitted.launch)(&device, &[values.len()], &[input], &[], &[], &before).unwrap()
 }
 
 /// The largest error over the sample, and where it is.

@@ -164,7 +164,7 @@ fn a_buffer_of_another_length_is_refused() {
         let arrangement = Arrangement::RowMajor;
         let problem = common::arranged(&case.levels, &case.runs[0], &[Fill::Hash], arrangement);
         let given = case.levels.module.given().map(|(_, buffer)| buffer);
-        // tests/neighbours.rs is about those of index operands.
+        // tests/index_operands.rs is about those of index operands.
         let others = [BufferUse::Workspace, BufferUse::Index];
         let exact = given.filter(|buffer| !others.contains(&buffer.usage));
         for (position, buffer) in exact.enumerate() {

@@ -5,7 +5,7 @@
 
 use cuda_core::DeviceBuffer;
 use mage_standin_run::Device;
-use mage_standin_run::neighbours::{Extents, Indices, RowPointers, device, launch};
+use mage_standin_run::csr::{Extents, Indices, RowPointers, device, launch};
 
 const POINTERS: [u32; 4] = [0, 2, 2, 5];
 const SOURCES: [u32; 5] = [1, 3, 0, 3, 3];
@@ -19,7 +19,7 @@ fn run(pointers: Given<'_>, sources: Given<'_>) -> Result<Vec<f32>, String> {
     let weights = DeviceBuffer::from_host(&stream, &[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
     let elements: Vec<f32> = (0..8_u8).map(|at| f32::from(at) * f32::from(at)).collect();
     let elements = DeviceBuffer::from_host(&stream, &elements).unwrap();
-    let text = |error: mage_standin_run::neighbours::LaunchError| error.to_string();
+    let text = |error: mage_standin_run::csr::LaunchError| error.to_string();
     let pointers = RowPointers::new(&stream, pointers.0, pointers.1).map_err(text)?;
     let sources = Indices::new(&stream, sources.0, sources.1).map_err(text)?;
     let mut out = DeviceBuffer::from_host(&stream, &[f32::NAN; 6]).unwrap();
