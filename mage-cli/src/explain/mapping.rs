@@ -173,9 +173,9 @@ fn segments_mode(segments: &Segments, mode: ModeId) -> String {
             .to_string();
     }
     format!(
-        "the lanes of a row take its part one after the other, {} in flight; a row with more than \
-         {} is shared by all lanes of its block",
-        segments.ahead, segments.long_edges
+        "the lanes of a row take its part one after the other, {} in flight; of a row with more \
+         than {} blocks of their own take parts",
+        segments.ahead, segments.part_edges
     )
 }
 

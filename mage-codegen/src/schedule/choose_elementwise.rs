@@ -8,7 +8,7 @@ use super::{Elementwise, Launch, Reason, Strategy, VariantKind};
 const BLOCK_THREADS: u32 = 256;
 
 /// Positions of a thread: with four elements each it has 64 bytes of an operand in flight.
-const THREAD_ROWS: u32 = 4;
+const THREAD_ROWS: u32 = 2;
 
 /// The launch of a statement that reduces and looks up nothing; nothing for any other, and for a
 /// scalar.

@@ -11,21 +11,24 @@ use crate::device::WARP_THREADS;
 const WARP_ROWS: u32 = 8;
 
 /// The widths that are made where the number of columns is known at the launch only: from a warp
-/// with two quads a lane to a block of 1024 threads with four, and one for every width.
-const WIDTHS: [(u32, Option<u32>); 6] = [
+/// with two quads a lane to a block with eight a thread, and one for every width. Blocks that hold
+/// a row have at most 512 threads: of 1024, whose threads need more than 32 registers, a
+/// multiprocessor has one at a time, and nothing is read while it reduces.
+const WIDTHS: [(u32, Option<u32>); 7] = [
     (WARP_THREADS, Some(8)),
     (WARP_THREADS, Some(16)),
-    (WARP_THREADS, Some(32)),
+    (128, Some(8)),
     (256, Some(16)),
-    (1024, Some(16)),
+    (512, Some(16)),
+    (512, Some(32)),
     (1024, None),
 ];
 
-/// Registers of a thread that may hold a row's columns: of 255, or of the 64 that a thread of a
-/// block of 1024 has (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Registers of a thread that may hold a row's columns: of 255, or of the 128 that a thread of a
+/// block of 512 has (CUDA C++ Programming Guide, "Technical Specifications per Compute
 /// Capability"), those that addresses and values on their way leave.
 const MOST_HELD: u32 = 128;
-const MOST_HELD_OF_1024: u32 = 32;
+const MOST_HELD_OF_512: u32 = 64;
 
 /// The launch of the longest run of statements from one on that are a row program; nothing where
 /// it is no more than a reduction and what follows on its results.
@@ -144,7 +147,7 @@ fn widths(program: &Program, shape: &Shape, n_held: u32) -> Vec<RowWidth> {
         thread_cols,
     };
     let fits = |width: &RowWidth| {
-        let limit = if width.block_threads() > 512 { MOST_HELD_OF_1024 } else { MOST_HELD };
+        let limit = if width.block_threads() > 256 { MOST_HELD_OF_512 } else { MOST_HELD };
         width.thread_cols.is_none_or(|cols| cols.saturating_mul(n_held) <= limit)
     };
     let all = WIDTHS.into_iter().map(width).filter(fits);

@@ -6,8 +6,12 @@ use super::choose_elementwise::kinds;
 use super::{Launch, Reason, Segments, Strategy};
 use crate::device::WARP_THREADS;
 
-/// Threads of a block: rows of one warp each are then eight, and the tail of the slowest is short.
-const BLOCK_THREADS: u32 = 256;
+/// Threads of a block of rows: two warps. A block lasts as long as its longest row, and with more
+/// rows most of its warps would wait for one.
+const BLOCK_THREADS: u32 = 64;
+
+/// Threads of the block of a part.
+const PART_THREADS: u32 = 256;
 
 /// Lanes of a row for few features and for more.
 const ROW_LANES: [u32; 3] = [8, 16, WARP_THREADS];
@@ -15,8 +19,8 @@ const ROW_LANES: [u32; 3] = [8, 16, WARP_THREADS];
 /// Edges in flight: with four features a lane and a warp a row, 2 KiB of it.
 const AHEAD: u32 = 4;
 
-/// Edges of a row that make it long: then every lane group of a block has sixteen of them or more.
-const LONG_EDGES: u32 = 512;
+/// Edges of a part: each warp of its block has 64 of them, as many as a usual row has or more.
+const PART_EDGES: u32 = 512;
 
 /// The launch of a statement that reduces the edges of each row, with features last in its target;
 /// nothing for any other.
@@ -47,8 +51,9 @@ pub fn choose_segments(
         edge_mode: *edge_mode,
         row_lanes,
         block_threads: BLOCK_THREADS,
+        part_threads: PART_THREADS,
         ahead: AHEAD,
-        long_edges: LONG_EDGES,
+        part_edges: PART_EDGES,
         kinds: kinds(program, *lane_mode),
     };
     let reasons = reasons(program, &segments);
@@ -75,7 +80,7 @@ fn reasons(program: &Program, segments: &Segments) -> Vec<Reason> {
             "an element is looked up before it is read, and memory answers long after it is asked",
         ),
         reason(
-            format!("more than {} of `{edge}` are shared by a block", segments.long_edges),
+            format!("rows with more than {} of `{edge}` in parts", segments.part_edges),
             "the lanes of one row would still be at it when all others have long been done",
         ),
     ]

@@ -42,7 +42,7 @@ pub use print::{nest, print};
 pub use reduction::{Lanes, Range, Reduction, Split};
 pub use resources::Resources;
 pub use rows::{RowWidth, Rows};
-pub use segments::{Length, Segments};
+pub use segments::{LongRows, Segments};
 pub use strategy::{Launch, PerOutput, Reason, Schedule, Strategy};
 pub use thread_map::{Element, ThreadMap};
 pub use tiled::{

@@ -394,9 +394,9 @@ impl Nest<'_> {
             self.depth = 0;
         }
         self.line(&format!(
-            "rows of more than {} of {edge}: all threads of the block take them together, one row \
-             after another",
-            segments.long_edges
+            "rows of more than {0} of {edge} in parts: blocks of their own reduce every {0} of \
+             {edge} before, the lanes combine those of their row in ascending order",
+            segments.part_edges
         ));
         for kind in &segments.kinds {
             self.line(&format!(

@@ -4,8 +4,9 @@ use mage_einsum::index::ModeId;
 
 use super::VariantKind;
 
-/// Neighbouring lanes have a row's features and take its edges one after the other. A row with many
-/// edges is taken by all threads of its block instead, whose results are combined in a fixed order.
+/// Neighbouring lanes have a row's features and take its edges one after the other. Long rows are
+/// cut into parts, which blocks of their own reduce before; then the lanes combine the parts of
+/// their row in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segments {
     /// The mode of the rows.
@@ -17,33 +18,27 @@ pub struct Segments {
     /// Lanes of a row, in the order in which the host tries them: each for as many features as its
     /// lanes have four of, the last for all.
     pub row_lanes: Vec<u32>,
-    /// Threads of a block.
+    /// Threads of a block of rows.
     pub block_threads: u32,
+    /// Threads of the block of a part.
+    pub part_threads: u32,
     /// Edges of a lane in flight.
     pub ahead: u32,
-    /// A row with more edges is long.
-    pub long_edges: u32,
+    /// Edges of a part: where the edges of all rows, one after the other, are cut. A row with more
+    /// is long, so that no part has edges of more than two long rows: the one that its first edge
+    /// belongs to, and that of its last.
+    pub part_edges: u32,
     /// The variants, in the order in which the host tries them.
     pub kinds: Vec<VariantKind>,
 }
 
-/// Whether a kernel has to look out for long rows.
+/// What a kernel does with long rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
-    /// There are none.
-    Short,
-    /// There may be some.
-    Any,
-}
-
-impl Length {
-    /// What the name of a kernel says.
-    pub fn name(self) -> &'static str {
-        match self {
-            Length::Short => "short",
-            Length::Any => "any",
-        }
-    }
+pub enum LongRows {
+    /// The same as with others.
+    Whole,
+    /// It combines their parts.
+    Parts,
 }
 
 impl Segments {

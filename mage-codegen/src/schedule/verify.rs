@@ -29,6 +29,7 @@ fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
         Strategy::Rows(rows) => verify_rows(schedule, launch, rows),
         Strategy::Segments(segments) => {
             block_threads(schedule, segments.block_threads)?;
+            block_threads(schedule, segments.part_threads)?;
             let fits = |lanes: &u32| {
                 lanes.is_power_of_two() && segments.block_threads.is_multiple_of(*lanes)
             };

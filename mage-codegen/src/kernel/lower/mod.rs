@@ -80,7 +80,7 @@ pub fn lower(schedule: &Schedule) -> Module {
         module.provenance.proof.extend(proof::sentences(schedule, launch));
     }
     module.host.extend(launches);
-    module.provenance.proof.extend(proof::of_workspace(&module));
+    module.provenance.proof.extend(proof::of_workspace(schedule, &module));
     module
 }
 

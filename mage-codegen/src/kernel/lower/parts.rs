@@ -4,8 +4,8 @@
 use mage_einsum::index::TensorId;
 
 use super::names::Names;
-use super::{family, reduction};
-use crate::kernel::{BufferId, HostExpr, HostPred, HostStep, Module};
+use super::{family, reduction, segments};
+use crate::kernel::{Buffer, BufferId, HostExpr, HostPred, HostStep, Module};
 use crate::schedule::{self, Launch, Schedule, Strategy, Unit};
 
 /// What the host computes for a sum in parts.
@@ -28,11 +28,26 @@ pub fn of(schedule: &Schedule, launch: &Launch, names: &Names) -> Option<Parts> 
     match &launch.strategy {
         Strategy::Reduction(reduction) => reduction::parts(schedule, reduction, names),
         Strategy::Tiled(family) => family::parts(schedule, launch, family, names),
+        Strategy::Segments(segments) => Some(segments::parts(schedule, segments, names)),
         Strategy::Transpose(_)
         | Strategy::Rows(_)
-        | Strategy::Segments(_)
         | Strategy::Elementwise(_)
         | Strategy::PerOutput(_) => None,
+    }
+}
+
+/// The labels of a part's results: all of the target, or the features of a row.
+pub fn dims(schedule: &Schedule, launch: &Launch, names: &Names, target: &Buffer) -> Vec<usize> {
+    match &launch.strategy {
+        Strategy::Segments(segments) => {
+            names.labels_of(&schedule.program, segments.lane_mode).collect()
+        }
+        Strategy::Reduction(_)
+        | Strategy::Tiled(_)
+        | Strategy::Transpose(_)
+        | Strategy::Rows(_)
+        | Strategy::Elementwise(_)
+        | Strategy::PerOutput(_) => target.dims.clone(),
     }
 }
 
@@ -62,6 +77,20 @@ impl Parts {
             n_parts: count.ceil_div_by(part_len.clone()),
             part_len,
             unit: parts.unit,
+        }
+    }
+
+    /// The values for edges that are cut into parts of a fixed length, `n_parts` results of which
+    /// lie in the workspace where there are more edges than one part has.
+    pub fn of_edges(n_edges: HostExpr, n_parts: HostExpr, part_edges: u32) -> Parts {
+        let long = HostPred::AtLeast(n_edges.clone(), u64::from(part_edges) + 1);
+        let is_open = n_edges.as_const().is_none();
+        Parts {
+            when: is_open.then_some(long).into_iter().collect(),
+            n_blocks: n_parts.clone(),
+            unit: Unit::Terms,
+            part_len: HostExpr::Const(part_edges.into()),
+            n_parts,
         }
     }
 

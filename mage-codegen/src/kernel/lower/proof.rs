@@ -30,7 +30,7 @@ pub fn sentences(schedule: &Schedule, launch: &Launch) -> Vec<String> {
 }
 
 /// Why temporaries are in bounds and read after they are written.
-pub fn of_workspace(module: &Module) -> Option<String> {
+pub fn of_workspace(schedule: &Schedule, module: &Module) -> Option<String> {
     let workspace = module.workspace.as_ref()?;
     let temps: Vec<String> = workspace
         .regions
@@ -45,11 +45,13 @@ pub fn of_workspace(module: &Module) -> Option<String> {
         }
         (false, true | false) => "`launch` sums in parts only where it is long enough",
     };
-    Some(format!(
-        "The workspace holds {} side by side, and {room}; each is written whole by one launch and \
-         read by later ones of the same stream.",
-        temps.join(", ")
-    ))
+    let cuts_rows =
+        schedule.launches.iter().any(|launch| matches!(launch.strategy, Strategy::Segments(_)));
+    let written = match cuts_rows {
+        true => "what is read of them was written by an earlier launch of the same stream",
+        false => "each is written whole by one launch and read by later ones of the same stream",
+    };
+    Some(format!("The workspace holds {} side by side, and {room}; {written}.", temps.join(", ")))
 }
 
 /// What `launch` has checked of the buffers that a launch touches.
@@ -264,13 +266,18 @@ fn segments_sentences(program: &Program, launch: &Launch, segments: &Segments) -
              `{lane}` repeat it, so every offset is in bounds.",
             checked(program, launch)
         ),
-        "Partial results of a long row go through shared memory: each cell is written by one thread \
-         before a barrier and read behind it, and another barrier stands before the next row."
-            .to_string(),
+        format!(
+            "A row is long where it has more than {part} of `{edge}`, so that a part of {part} has \
+             terms of two long rows at most, that of its first and that of its last: each has a place \
+             of its own in the workspace, which one launch writes and the next one reads. Within a \
+             block a cell of shared memory is written by one thread before a barrier and read behind \
+             it, and another barrier stands before it is written again.",
+            part = segments.part_edges
+        ),
         format!(
             "The terms of a row are taken in ascending order of `{edge}` by the lanes that own its \
-             outputs, those of a long row in one fixed order of its threads; one thread stores an \
-             output: no race, and the same result in every run."
+             outputs, those of a part in one fixed order of its block's threads, and parts in \
+             ascending order; one thread stores an output: no race, and the same result in every run."
         ),
     ]
 }

@@ -1,8 +1,9 @@
-//! Lowers reductions over the rows of a CSR matrix: for each number of lanes a row has, a kernel for
-//! graphs without long rows and one that looks out for them.
+//! Lowers reductions over the rows of a CSR matrix: for each number of lanes a row has, a kernel that
+//! takes all edges and one that leaves those of long rows to the kernel of their parts.
 
 mod edges;
 mod long;
+mod cut;
 
 use mage_einsum::index::{Access, Segment, Statement};
 
@@ -11,13 +12,15 @@ use super::coordinates;
 use super::elementwise::reads;
 use super::host::{grid_limit, selected};
 use super::names::Names;
+use super::parts::{self, Parts};
 use super::point::{self, Point};
 use super::value::Held;
 use super::{reduce, wide};
+use crate::device::WARP_THREADS;
 use crate::kernel::{
     Arm, BufferId, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Pred, RegId, Stmt, Ty, Width,
 };
-use crate::schedule::{Launch, Length, Schedule, Segments, VariantKind, lies_along};
+use crate::schedule::{Launch, LongRows, Schedule, Segments, VariantKind, lies_along};
 
 /// The kernels, and the steps that select one.
 pub fn lower(
@@ -30,28 +33,42 @@ pub fn lower(
     let Some(segment) = schedule.program.statements[launch.statement].segment else {
         return (Vec::new(), Vec::new());
     };
-    let host = Host { schedule, launch, segments, names, segment };
-    let (mut kernels, mut arms, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+    let target = schedule.target(launch).tensor;
+    let Some(sums) = parts::buffer(module, names, target) else {
+        return (Vec::new(), Vec::new());
+    };
+    let host = Host { schedule, launch, segments, names, segment, sums };
+    let (mut arms, mut steps) = (Vec::new(), Vec::new());
+    let mut kernels: Vec<Kernel> =
+        segments.kinds.iter().map(|kind| Row::of_parts(&host, *kind).parts_kernel()).collect();
     for (position, lanes) in segments.row_lanes.iter().enumerate() {
         let mut variants = Vec::new();
-        for kind in &segments.kinds {
+        for (of_kind, kind) in segments.kinds.iter().enumerate() {
             let blocks = host.blocks(*lanes, *kind);
             if position + 1 == segments.row_lanes.len() {
                 steps.extend(grid_limit(schedule, launch, None, &blocks));
             }
-            let of_length = [Length::Short, Length::Any].map(|length| {
-                let kernel = module.kernels.len() + kernels.len();
-                kernels.push(Row::new(&host, *lanes, *kind, length).kernel());
-                Arm {
-                    name: length.name().to_string(),
-                    eligible: host.is_of(length),
-                    steps: vec![HostStep::Launch { kernel, blocks: blocks.clone() }],
-                }
-            });
+            let first = module.kernels.len();
+            let whole = first + kernels.len();
+            kernels.extend([LongRows::Whole, LongRows::Parts].map(|long| {
+                Row::new(&host, (*lanes, segments.row_lanes.len() > 1), *kind, long).kernel()
+            }));
+            let launched = |kernel: usize| HostStep::Launch { kernel, blocks: blocks.clone() };
+            let of_parts =
+                HostStep::Launch { kernel: first + of_kind, blocks: host.part_blocks(*kind) };
+            let arm = |name: &str, eligible: HostPred, steps: Vec<HostStep>| Arm {
+                name: name.to_string(),
+                eligible,
+                steps,
+            };
             variants.push(Arm {
                 name: kind.name().to_string(),
                 eligible: host.eligible(module, *kind),
-                steps: selected(of_length.into()),
+                steps: selected(vec![
+                    arm("short", host.has_no_long_rows(), vec![launched(whole)]),
+                    arm("parts", host.has_room(module, *kind), vec![of_parts, launched(whole + 1)]),
+                    arm("whole", HostPred::All(Vec::new()), vec![launched(whole)]),
+                ]),
             });
         }
         let is_last = position + 1 == segments.row_lanes.len();
@@ -75,6 +92,15 @@ struct Host<'p> {
     segments: &'p Segments,
     names: &'p Names,
     segment: Segment,
+    /// The buffer of the parts' results: two of each part, with all features.
+    sums: BufferId,
+}
+
+/// Where the edges of all rows are cut: two results for each part.
+pub fn parts(schedule: &Schedule, segments: &Segments, names: &Names) -> Parts {
+    let n_edges = host_extent(&schedule.program, names, segments.edge_mode);
+    let n_parts = n_edges.clone().ceil_div(u64::from(segments.part_edges));
+    Parts::of_edges(n_edges, HostExpr::product([n_parts, HostExpr::Const(2)]), segments.part_edges)
 }
 
 impl Host<'_> {
@@ -86,13 +112,33 @@ impl Host<'_> {
         HostExpr::product([extent(self.segments.row_mode).ceil_div(rows), tiles])
     }
 
-    fn is_of(&self, length: Length) -> HostPred {
-        match length {
-            Length::Any => HostPred::All(Vec::new()),
-            Length::Short => {
-                let pointers = BufferId(self.segment.pointers.0);
-                HostPred::RowsAtMost(pointers, u64::from(self.segments.long_edges))
-            }
+    /// Blocks of the kernel of parts.
+    fn part_blocks(&self, kind: VariantKind) -> HostExpr {
+        let extent = |mode| host_extent(&self.schedule.program, self.names, mode);
+        let tile = u64::from(WARP_THREADS * Segments::elems(kind));
+        let parts = extent(self.segments.edge_mode).ceil_div(self.segments.part_edges.into());
+        HostExpr::product([parts, extent(self.segments.lane_mode).ceil_div(tile)])
+    }
+
+    fn has_no_long_rows(&self) -> HostPred {
+        let pointers = BufferId(self.segment.pointers.0);
+        HostPred::RowsAtMost(pointers, u64::from(self.segments.part_edges))
+    }
+
+    /// Whether the workspace has room for the results of all parts, and begins where these accesses
+    /// may.
+    fn has_room(&self, module: &Module, kind: VariantKind) -> HostPred {
+        let room = parts(self.schedule, self.segments, self.names).eligible(module);
+        let bytes = self.schedule.program.accumulator().size_bytes();
+        match kind {
+            VariantKind::Narrow => room,
+            VariantKind::Wide => HostPred::All(vec![
+                room,
+                HostPred::AlignedTo(
+                    module.memory_of(self.sums),
+                    u64::from(Segments::elems(kind)) * bytes,
+                ),
+            ]),
         }
     }
 
@@ -120,8 +166,11 @@ struct Row<'p> {
     segments: &'p Segments,
     segment: Segment,
     lanes: u32,
+    /// What the kernel's name says beside the accesses.
+    what: String,
     kind: VariantKind,
-    length: Length,
+    long: LongRows,
+    sums: BufferId,
     /// What a lane's outputs become.
     acc: RegId,
     /// What is read and does not differ from edge to edge.
@@ -130,12 +179,6 @@ struct Row<'p> {
 
 /// Where a lane stands.
 struct Place {
-    /// Its lane group among those of the block, 32 bits.
-    group: Expr,
-    /// Its position in the group, 32 bits.
-    lane: Expr,
-    /// The block's first row, 64 bits.
-    first_row: Expr,
     /// Its row, and the row that it reads: the last one where there is none.
     row: Expr,
     valid: Expr,
@@ -145,8 +188,13 @@ struct Place {
 }
 
 impl<'p> Row<'p> {
-    fn new(host: &Host<'p>, lanes: u32, kind: VariantKind, length: Length) -> Row<'p> {
-        let Host { schedule, launch, segments, names, segment } = *host;
+    fn new(
+        host: &Host<'p>,
+        (lanes, is_one_of_several): (u32, bool),
+        kind: VariantKind,
+        long: LongRows,
+    ) -> Row<'p> {
+        let Host { schedule, launch, segments, names, segment, sums } = *host;
         let mut builder = Builder::new(schedule, launch, names, Ty::U64);
         let elems = Segments::elems(kind);
         for access in reads(&builder.statements.clone()) {
@@ -156,7 +204,21 @@ impl<'p> Row<'p> {
         }
         let acc = builder.registers("acc", elems);
         let constant = Vec::new();
-        Row { builder, schedule, launch, segments, segment, lanes, kind, length, acc, constant }
+        let what = if is_one_of_several { format!("lanes{lanes}") } else { String::new() };
+        Row {
+            builder,
+            schedule,
+            launch,
+            segments,
+            segment,
+            lanes,
+            what,
+            kind,
+            long,
+            sums,
+            acc,
+            constant,
+        }
     }
 
     fn statement(&self) -> &'p Statement {
@@ -180,41 +242,41 @@ impl<'p> Row<'p> {
         let [begin, end] = self.bounds(&mut body, place.valid.clone(), ["begin", "end"]);
         let point = self.point(&place, place.valid.clone());
         self.load_constant(&mut body, &point);
-        let end = match self.length {
-            Length::Short => end,
-            Length::Any => {
-                // A long row has no edges here.
-                let long = self.builder.named("LONG", self.segments.long_edges);
-                let short = begin.clone().plus(long.clone());
-                let end = self.short_end(&mut body, [&begin, &end, &short]);
-                self.builder.bind(&mut body, "short_end", end)
+        match self.long {
+            LongRows::Whole => self.edges(&mut body, &point, [&begin, &end]),
+            LongRows::Parts => {
+                let own = self.own(&mut body, [&begin, &end]);
+                self.edges(&mut body, &point, [&begin, &own.edges_end]);
+                self.take_parts(&mut body, &place, (&begin, &own));
             }
-        };
-        self.edges(&mut body, &point, [&begin, &end]);
-        self.store(&mut body, &place);
-        if self.length == Length::Any {
-            self.long_rows(&mut body, &place);
         }
+        self.store(&mut body, &place);
         let frame = self.frame();
         self.builder.finish(frame, body)
     }
 
     fn frame(&self) -> Frame {
-        let several = self.segments.row_lanes.len() > 1;
-        let lanes = format!("lanes{}", self.lanes);
-        let kind = (self.segments.kinds.len() > 1).then(|| self.kind.name());
-        let parts = several.then_some(lanes.as_str()).into_iter().chain(kind);
-        let parts = parts.chain([self.length.name()]);
-        let accesses = self.kind.accesses(self.schedule.program.operand_dtype(), 4);
-        let long = self.segments.long_edges;
-        let rows = match self.length {
-            Length::Short => format!("rows of at most {long} terms"),
-            Length::Any => "rows of any length".to_string(),
+        let long = match self.long {
+            LongRows::Whole => None,
+            LongRows::Parts => Some("cut"),
         };
+        let rows = match self.long {
+            LongRows::Whole => "",
+            LongRows::Parts => ", which combine the parts of a long one",
+        };
+        let threads = self.segments.block_threads;
+        self.frame_of((long, threads), &format!("{} lanes a row{rows}.", self.lanes))
+    }
+
+    fn frame_of(&self, (long, block_threads): (Option<&str>, u32), summary: &str) -> Frame {
+        let what = Some(self.what.as_str()).filter(|what| !what.is_empty());
+        let kind = (self.segments.kinds.len() > 1).then(|| self.kind.name());
+        let parts = what.into_iter().chain(kind).chain(long);
+        let accesses = self.kind.accesses(self.schedule.program.operand_dtype(), 4);
         Frame {
             name: self.schedule.kernel_name(self.launch, parts),
-            summary: format!("{} lanes a row, for {rows}. {accesses}", self.lanes),
-            block_threads: self.segments.block_threads,
+            summary: format!("{summary} {accesses}"),
+            block_threads,
             min_blocks: 1,
         }
     }
@@ -236,18 +298,17 @@ impl<'p> Row<'p> {
         let block = builder.bind(body, "block", Expr::Block.widen());
         let of_tile = block.clone().modulo(tiles.clone()).times(tile);
         let first_row = block.over(tiles).times(builder.named("ROWS", block_threads / lanes));
-        let first_row = builder.bind(body, &format!("{row}_first"), first_row);
-        let at = first_row.clone().plus(group.clone().widen());
+        let at = first_row.plus(group.widen());
         let at = builder.bind(body, &format!("{row}_row"), at);
         let last = builder.extent(row_mode).minus(one);
         let last = builder.bind(body, &format!("{row}_last"), last);
         let valid = builder.bind(body, &format!("{row}_at"), at.clone().min(last));
-        let within = lane.clone().times(Expr::u32(elems)).widen();
+        let within = lane.times(Expr::u32(elems)).widen();
         let column = builder.bind(body, &format!("{feature}_out"), of_tile.plus(within));
         let last = extent.minus(builder.number(elems));
         let last = builder.bind(body, &format!("{feature}_last"), last);
         let valid_feature = builder.bind(body, &format!("{feature}_at"), column.clone().min(last));
-        Place { group, lane, first_row, row: at, valid, feature: column, valid_feature }
+        Place { row: at, valid, feature: column, valid_feature }
     }
 
     /// The edges of a row.
@@ -269,31 +330,10 @@ impl<'p> Row<'p> {
     fn store(&mut self, body: &mut Vec<Stmt>, place: &Place) {
         let Segments { row_mode, lane_mode, .. } = *self.segments;
         let at = vec![(row_mode, place.row.clone()), (lane_mode, place.feature.clone())];
-        let mut when = vec![
+        let when = Some(Pred::All(vec![
             place.row.clone().less(self.builder.extent(row_mode)),
             place.feature.clone().less(self.builder.extent(lane_mode)),
-        ];
-        let mut then = Vec::new();
-        if self.length == Length::Any {
-            let [begin, end] = self.bounds(&mut then, place.valid.clone(), ["from", "to"]);
-            let long = self.builder.named("LONG", self.segments.long_edges);
-            let short = end.less(begin.plus(long).plus(Expr::u64(1)));
-            let mut inner = Vec::new();
-            self.write(&mut inner, at, None);
-            then.push(Stmt::If { when: short, then: inner, otherwise: Vec::new() });
-            let when = Pred::All(std::mem::take(&mut when));
-            body.push(Stmt::If { when, then, otherwise: Vec::new() });
-            return;
-        }
-        self.write(body, at, Some(Pred::All(when)));
-    }
-
-    fn write(
-        &mut self,
-        body: &mut Vec<Stmt>,
-        at: Vec<(mage_einsum::index::ModeId, Expr)>,
-        when: Option<Pred>,
-    ) {
+        ]));
         let (elems, target) = (self.elems(), self.schedule.target(self.launch).clone());
         let builder = &mut self.builder;
         let offset = builder.offset(&target, |mode| coordinates::of(builder, &at, mode));

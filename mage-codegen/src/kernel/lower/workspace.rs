@@ -36,7 +36,7 @@ pub fn lay_out(schedule: &Schedule, names: &Names, module: &mut Module) {
             name: format!("{}_parts", whole.name),
             ident: names.parts()[target.0].clone(),
             parts: Some(parts.n_parts.clone()),
-            dims: whole.dims.clone(),
+            dims: parts::dims(schedule, launch, names, whole),
             dtype: schedule.program.accumulator(),
             index: None,
             layout: Layout::RowMajor,

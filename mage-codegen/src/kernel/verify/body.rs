@@ -1,5 +1,7 @@
 //! The statements of a kernel: scopes of variables and register arrays, types, ranges, barriers.
 
+use std::collections::BTreeSet;
+
 use mage_einsum::dtype::Dtype;
 
 use super::super::walk::{self, Direction};
@@ -18,24 +20,44 @@ const FACTORS: [Dtype; 3] = [Dtype::F16, Dtype::BF16, Dtype::F32];
 
 /// Walks the kernel's body from top to bottom.
 pub(super) fn verify(module: &Module, kernel: &Kernel) -> Result<(), String> {
-    let mut walk = Walk {
-        module,
-        kernel,
-        scope: Scope {
-            kernel,
-            defined: vec![false; kernel.vars.len()],
-            unrolled: vec![false; kernel.vars.len()],
-        },
-        bound: vec![false; kernel.vars.len()],
-        filled: vec![false; kernel.registers.len()],
-        uniform: vec![false; kernel.vars.len()],
-        n_ifs: 0,
-    };
-    for param in &kernel.params {
-        walk.bind(param.var)?;
-        walk.uniform[param.var.0] = true;
+    // Variables are taken to be the same in all threads until an assignment shows that one is not;
+    // then the walk, which may have relied on it before, begins anew.
+    let mut differing = BTreeSet::new();
+    loop {
+        let mut walk = Walk::new(module, kernel, differing.clone());
+        let outcome = walk.kernel();
+        if walk.differing == differing {
+            return outcome;
+        }
+        differing = walk.differing;
     }
-    walk.body(&kernel.body)
+}
+
+impl<'a> Walk<'a> {
+    fn new(module: &'a Module, kernel: &'a Kernel, differing: BTreeSet<VarId>) -> Walk<'a> {
+        Walk {
+            module,
+            kernel,
+            scope: Scope {
+                kernel,
+                defined: vec![false; kernel.vars.len()],
+                unrolled: vec![false; kernel.vars.len()],
+            },
+            bound: vec![false; kernel.vars.len()],
+            filled: vec![false; kernel.registers.len()],
+            uniform: vec![false; kernel.vars.len()],
+            differing,
+            n_ifs: 0,
+        }
+    }
+
+    fn kernel(&mut self) -> Result<(), String> {
+        for param in &self.kernel.params {
+            self.bind(param.var)?;
+            self.uniform[param.var.0] = true;
+        }
+        self.body(&self.kernel.body)
+    }
 }
 
 struct Walk<'a> {
@@ -48,6 +70,8 @@ struct Walk<'a> {
     filled: Vec<bool>,
     /// Variables that are the same in all threads of a block.
     uniform: Vec<bool>,
+    /// Mutable variables that are assigned different values in different threads.
+    differing: BTreeSet<VarId>,
     /// How many `If`s and loops the statement stands under that may tear a block apart.
     n_ifs: usize,
 }
@@ -71,8 +95,7 @@ impl Walk<'_> {
             Stmt::Let { var, value } => {
                 let ty = self.declared(*var)?;
                 self.scope.is("the value", value, ty)?;
-                // One that is assigned to may become different later.
-                self.uniform[var.0] = !self.kernel.vars[var.0].mutable && self.is_uniform(value);
+                self.uniform[var.0] = !self.differing.contains(var) && self.is_uniform(value);
                 self.bind(*var)
             }
             Stmt::Assign { var, value } => {
@@ -80,6 +103,9 @@ impl Walk<'_> {
                 if !self.kernel.vars[var.0].mutable {
                     let name = &self.kernel.vars[var.0].name;
                     return Err(format!("`{name}` is assigned but not mutable"));
+                }
+                if self.n_ifs > 0 || !self.is_uniform(value) {
+                    self.differing.insert(*var);
                 }
                 self.scope.is("the value", value, ty)
             }

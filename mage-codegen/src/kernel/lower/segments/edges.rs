@@ -127,7 +127,7 @@ impl Row<'_> {
     }
 
     /// Something for each of some edges, without a loop for one.
-    fn each(
+    pub fn each(
         &mut self,
         body: &mut Vec<Stmt>,
         edges: u32,

@@ -1,114 +1,98 @@
-//! Long rows: one after the other, each taken by all lane groups of its block, whose results go
-//! through shared memory and are combined in the order of the groups.
+//! Long rows: their lanes take no edges but combine the parts that the kernel of parts has left.
 
 use super::{Place, Row};
 use crate::kernel::lower::builder::reg;
 use crate::kernel::lower::reduce;
-use crate::kernel::{Expr, Pred, SharedId, Space, Stmt, Ty, Width};
-use crate::schedule::Segments;
+use crate::kernel::{Expr, Space, Stmt, Ty, Width};
+
+/// Parts in flight: hundreds of a very long row take few turns.
+const PARTS_AHEAD: u32 = 4;
+
+/// What the lanes of a row take: all of its edges, or some parts.
+pub struct Own {
+    /// One past the last edge; where the row is long, its first.
+    pub edges_end: Expr,
+    /// The first part, whole or not, that has edges of the row.
+    first_part: Expr,
+    /// One past the last one; where the row is not long, the first.
+    parts_end: Expr,
+}
 
 impl Row<'_> {
-    /// Where a lane's own edges end: at their begin where the row is long.
-    pub fn short_end(&mut self, body: &mut Vec<Stmt>, [begin, end, short]: [&Expr; 3]) -> Expr {
-        let var = self.builder.var("own_end", Ty::U64, true);
-        body.push(Stmt::Let { var, value: end.clone() });
-        let then = vec![Stmt::Assign { var, value: begin.clone() }];
-        let when = short.clone().less(end.clone());
-        body.push(Stmt::If { when, then, otherwise: Vec::new() });
-        Expr::Var(var)
+    /// What the lanes of the row with these edges take.
+    pub fn own(&mut self, body: &mut Vec<Stmt>, [begin, end]: [&Expr; 2]) -> Own {
+        let part = self.builder.named("PART", self.segments.part_edges);
+        let first_part = begin.clone().over(part.clone());
+        let first_part = self.builder.bind(body, "first_part", first_part);
+        let beyond = end.clone().plus(part.clone()).minus(Expr::u64(1)).over(part.clone());
+        let [edges_end, parts_end] =
+            ["own_end", "parts_end"].map(|name| self.builder.var(name, Ty::U64, true));
+        body.push(Stmt::Let { var: edges_end, value: end.clone() });
+        body.push(Stmt::Let { var: parts_end, value: first_part.clone() });
+        body.push(Stmt::If {
+            when: begin.clone().plus(part).less(end.clone()),
+            then: vec![
+                Stmt::Assign { var: edges_end, value: begin.clone() },
+                Stmt::Assign { var: parts_end, value: beyond },
+            ],
+            otherwise: Vec::new(),
+        });
+        Own { edges_end: Expr::Var(edges_end), first_part, parts_end: Expr::Var(parts_end) }
     }
 
-    /// Goes through the block's rows; whether one is long is the same for all threads.
-    pub fn long_rows(&mut self, body: &mut Vec<Stmt>, place: &Place) {
-        let Segments { row_mode, block_threads, long_edges, .. } = *self.segments;
-        let groups = block_threads / self.lanes;
-        let cells = self.builder.shared("partials", block_threads * self.elems());
-        let row = self.builder.var("of_block", Ty::U64, false);
-        let mut turn = Vec::new();
-        let at =
-            self.builder.bind(&mut turn, "long_row", place.first_row.clone().plus(Expr::Var(row)));
-        let mut exists = Vec::new();
-        let [begin, end] = self.bounds(&mut exists, at.clone(), ["long_begin", "long_end"]);
-        let long = self.builder.named("LONG", long_edges);
-        let is_long = begin.clone().plus(long).less(end.clone());
-        let mut then = Vec::new();
-        self.long_row(&mut then, (place, &at), [&begin, &end], cells);
-        exists.push(Stmt::If { when: is_long, then, otherwise: Vec::new() });
-        let when = at.less(self.builder.extent(row_mode));
-        turn.push(Stmt::If { when, then: exists, otherwise: Vec::new() });
-        let bounds = [Expr::u64(0), Expr::u64(groups.into())];
-        body.push(Stmt::serial(row, bounds, 1, turn));
+    /// Combines the parts in ascending order: as long as all that are in flight exist without a
+    /// test for each, then one by one.
+    pub fn take_parts(&mut self, body: &mut Vec<Stmt>, place: &Place, (begin, own): (&Expr, &Own)) {
+        let ahead = self.builder.named("PARTS_AHEAD", PARTS_AHEAD);
+        let (first, end) = (own.first_part.clone(), own.parts_end.clone());
+        let count = end.clone().minus(first.clone());
+        let whole = first.clone().plus(count.over(ahead.clone()).times(ahead));
+        let whole = self.builder.bind(body, "whole_parts", whole);
+        self.part_turns(body, place, (begin, [&first, &whole]), PARTS_AHEAD);
+        self.part_turns(body, place, (begin, [&whole, &end]), 1);
     }
 
-    fn long_row(
+    fn part_turns(
         &mut self,
         body: &mut Vec<Stmt>,
-        (place, row): (&Place, &Expr),
-        [begin, end]: [&Expr; 2],
-        cells: SharedId,
+        place: &Place,
+        (begin, [first, end]): (&Expr, [&Expr; 2]),
+        in_flight: u32,
     ) {
-        let (statement, elems) = (self.statement(), self.elems());
-        let Segments { lane_mode, row_mode, block_threads, ahead, .. } = *self.segments;
-        let groups = block_threads / self.lanes;
-        body.push(Stmt::Fill { reg: self.acc, value: reduce::start(statement) });
-        let point = self.point(place, row.clone());
-        self.load_constant(body, &point);
-        // A group takes neighbouring edges, as many as are in flight, and the next ones behind
-        // those of all groups.
-        let own = place.group.clone().times(Expr::u32(ahead)).widen();
-        let first = self.builder.bind(body, "own_begin", begin.clone().plus(own));
-        let stride = self.builder.named("STRIDE", groups * ahead);
-        let count = end.clone().minus(begin.clone());
-        let whole = begin.clone().plus(count.over(stride.clone()).times(stride));
-        let whole = self.builder.bind(body, "long_whole", whole);
-        self.turns(body, &point, [&first, &whole], (groups * ahead, ahead));
-        let rest = whole.plus(place.group.clone().widen());
-        let rest = self.builder.bind(body, "own_rest", rest);
-        self.turns(body, &point, [&rest, end], (groups, 1));
-        let own = place.group.clone().times(Expr::u32(self.lanes)).plus(place.lane.clone());
-        let cell = own.times(Expr::u32(elems));
-        body.push(Stmt::Store {
-            to: crate::kernel::Place { space: Space::Shared(cells), offset: cell },
-            from: (0..elems).map(|elem| reg(self.acc, Expr::u32(elem))).collect(),
-            width: Width::of(elems),
-            when: None,
+        let (statement, acc, elems) = (self.statement(), self.acc, self.elems());
+        let values = self.builder.registers("part_value", in_flight * elems);
+        let var = self.builder.var("part_turn", Ty::U64, false);
+        let mut turn = vec![Stmt::Fill { reg: values, value: 0.0 }];
+        self.each(&mut turn, in_flight, |row, turn, ahead| {
+            let part = Expr::Var(var).plus(ahead.clone().widen());
+            let part = row.builder.bind(turn, "part", part);
+            let number = row.number_in(part, begin);
+            let from = row.result_of(number, &place.valid_feature);
+            let to = reg(values, ahead.times(Expr::u32(elems)));
+            turn.push(Stmt::Load { to, from, width: Width::of(elems), when: None });
         });
-        body.push(Stmt::Barrier);
-        let mut then = Vec::new();
-        self.combine(&mut then, place, cells);
-        let at = vec![(row_mode, row.clone()), (lane_mode, place.feature.clone())];
-        self.write(&mut then, at, None);
-        let when = Pred::All(vec![
-            place.group.clone().less(Expr::u32(1)),
-            place.feature.clone().less(self.builder.extent(lane_mode)),
-        ]);
-        body.push(Stmt::If { when, then, otherwise: Vec::new() });
-        // The cells are free for the next long row.
-        body.push(Stmt::Barrier);
+        self.each(&mut turn, in_flight, |row, turn, ahead| {
+            let first = ahead.times(Expr::u32(elems));
+            row.builder.unrolled(turn, "elem", elems, |_, turn, elem| {
+                let to = reg(acc, elem.clone());
+                reduce::combine(turn, statement, &to, reg(values, first.plus(elem)));
+            });
+        });
+        body.push(Stmt::serial(var, [first.clone(), end.clone()], in_flight, turn));
     }
 
-    /// Combines the groups' results of a lane's outputs, the first group's first.
-    fn combine(&mut self, body: &mut Vec<Stmt>, place: &Place, cells: SharedId) {
-        let (statement, elems, acc) = (self.statement(), self.elems(), self.acc);
-        let groups = self.segments.block_threads / self.lanes;
-        let other = self.builder.registers("of_group", elems);
-        body.push(Stmt::Fill { reg: acc, value: reduce::start(statement) });
-        body.push(Stmt::Fill { reg: other, value: 0.0 });
-        let row = Expr::u32(self.lanes * elems);
-        let column = place.lane.clone().times(Expr::u32(elems));
-        self.builder.unrolled(body, "from_group", groups, |builder, body, group| {
-            body.push(Stmt::Load {
-                to: reg(other, Expr::u32(0)),
-                from: crate::kernel::Place {
-                    space: Space::Shared(cells),
-                    offset: group.times(row).plus(column),
-                },
-                width: Width::of(elems),
-                when: None,
-            });
-            builder.unrolled(body, "elem", elems, |_, body, elem| {
-                reduce::combine(body, statement, &reg(acc, elem.clone()), reg(other, elem));
-            });
-        });
+    /// The number of a row's result in a part: of two that a part may have, the second where the
+    /// row begins behind the part's first edge.
+    fn number_in(&mut self, part: Expr, begin: &Expr) -> Expr {
+        let edges = self.builder.named("PART", self.segments.part_edges);
+        let is_second = begin.clone().saturating_minus(part.clone().times(edges)).min(Expr::u64(1));
+        part.times(Expr::u64(2)).plus(is_second)
+    }
+
+    /// Where a result of a part lies.
+    pub fn result_of(&self, number: Expr, feature: &Expr) -> crate::kernel::Place {
+        let n_features = self.builder.extent(self.segments.lane_mode);
+        let offset = number.times(n_features).plus(feature.clone());
+        crate::kernel::Place { space: Space::Global(self.sums), offset }
     }
 }
