@@ -1,4 +1,6 @@
 //! Mage turns einsum notation into tiled GPU kernels in Rust for cuda-oxide, and shows its work.
+//! The index form of the notation also has what stands around contractions: functions, reductions
+//! along rows, several statements, sums over the rows of a CSR matrix.
 //!
 //! [`einsum_kernel!`] makes a module from a specification. On the CPU the module runs the kernel
 //! in the emulator and asks the oracle for the right values; on a GPU, under the caller's feature
@@ -25,6 +27,42 @@
 //!     println!("{}", matmul::EXPLANATION);
 //!     Ok(())
 //! }
+//! ```
+//!
+//! A classic einsum goes on with its results by an `epilogue`. In the index form a literal may go
+//! on in the next line after a `\`, and index operands come after the others:
+//!
+//! ```
+//! use mage::EmulateError;
+//!
+//! mage::einsum_kernel!(
+//!     "ik,kj->ij",
+//!     tile = 16,
+//!     name = layer,
+//!     epilogue = |acc, bias: j| relu(acc + bias)
+//! );
+//! mage::einsum_kernel!(
+//!     "m[i] = mean(j) X[i,j]; \
+//!      Y[i,j] = (X[i,j] - m[i]) / 2",
+//!     name = centered
+//! );
+//! mage::einsum_kernel!("Y[i,f] = sum(e in p[i]..p[i+1]) w[e] * X[s[e],f]", name = neighbours);
+//!
+//! # fn main() -> Result<(), EmulateError> {
+//! let extents = layer::Extents { i: 1, k: 2, j: 2 };
+//! let out = layer::emulate(&extents, &[1.0, 2.0], &[1.0, 0.0, 0.0, 1.0], &[0.5, -3.0])?;
+//! assert_eq!(out, [1.5, 0.0]);
+//!
+//! let out = centered::emulate(&centered::Extents { i: 1, j: 2 }, &[1.0, 5.0])?;
+//! assert_eq!(out, [-1.0, 1.0]);
+//!
+//! // Row 0 has two neighbours, 1 and 0, and row 1 has none; index 2 would be refused.
+//! let (pointers, sources) = ([0, 2, 2], [1, 0]);
+//! let extents = neighbours::Extents { i: 2, e: 2, f: 1, s: 2 };
+//! let out = neighbours::emulate(&extents, &[2.0, 3.0], &[5.0, 7.0], &pointers, &sources)?;
+//! assert_eq!(out, [29.0, 0.0]);
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! Each level of the compiler can be read and run by itself: [`notation`], [`index`],

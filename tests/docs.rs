@@ -115,6 +115,48 @@ fn the_first_commands_are_run_by_ci() {
     hold(rule, "README.md", "```sh\ncargo bench\n```\n");
 }
 
+/// What the cells after a spec's in a table say: how long its emitted source is, and at how many
+/// sets of extents it is checked.
+fn size_and_runs(spec: &str) -> Option<[String; 2]> {
+    let snapshot = root().join(format!("specs/snapshots/{spec}@5-source.snap"));
+    let snapshot = fs::read_to_string(snapshot).ok()?;
+    let (_, source) = snapshot.strip_prefix("---\n")?.split_once("---\n")?;
+    let n_kernels = source.lines().filter(|line| line.trim_start().starts_with("#[kernel")).count();
+    let file = fs::read_to_string(root().join(format!("specs/{spec}.spec"))).ok()?;
+    let n_runs = file.lines().filter(|line| line.starts_with("run:")).count();
+    Some([
+        counted(source.lines().count(), "line") + ", " + &counted(n_kernels, "kernel"),
+        counted(n_runs, "run"),
+    ])
+}
+
+fn counted(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// The spec that a cell links.
+fn linked_spec(cell: &str) -> Option<&str> {
+    Some(cell.split_once("](specs/")?.1.split_once(".spec)")?.0)
+}
+
+#[test]
+fn tables_of_specs_are_counted() {
+    fn rule(document: &Document) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for row in document.text.lines().filter(|line| line.starts_with('|')) {
+            let mut cells = row.split('|').map(str::trim);
+            let Some(spec) = cells.by_ref().find_map(linked_spec) else { continue };
+            let right = size_and_runs(spec).expect("a spec has a snapshot of its source");
+            if !cells.take(2).eq(right.iter().map(String::as_str)) {
+                wrong.push(format!("`{spec}` has {}", right.join(" | ")));
+            }
+        }
+        wrong
+    }
+    let planted = "| trace | [trace](specs/trace.spec) | 1 line, 1 kernel | 1 run |\n";
+    hold(rule, "README.md", planted);
+}
+
 /// Folders whose every source file the code map names.
 const MAPPED: [&str; 5] =
     ["mage-einsum/src", "mage-codegen/src", "mage-macros/src", "mage-cli/src", "src"];

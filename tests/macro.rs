@@ -6,8 +6,9 @@
 
 use std::error::Error;
 
+use mage::diagnostic::Code;
 use mage::fill::{Fill, fill};
-use mage::ndarray::{ArrayViewD, Axis, Slice};
+use mage::ndarray::{ArrayView, ArrayViewD, Axis, Slice};
 use mage::{EmulateError, tolerance};
 
 mage::einsum_kernel!("ik,kj->ij", tile = 16);
@@ -19,6 +20,20 @@ mage::einsum_kernel!("ij->i", name = row_sums);
 #[rustfmt::skip]
 mage::einsum_kernel!( r"ik , kj -> ij" ,tile=64,name   = spaced , );
 mage::einsum_kernel!("ik,kj->ij", tile = 16, strides = runtime, name = strided);
+mage::einsum_kernel!(
+    "ik,kj->ij",
+    tile = 16,
+    name = fused,
+    epilogue = |acc, bias: j, residual: ij| relu(acc + bias) - 0.5 * residual
+);
+mage::einsum_kernel!("Y[i,f] = sum(e in p[i]..p[i+1]) w[e] * X[s[e],f]", name = neighbours);
+mage::einsum_kernel!(
+    "m[i] = mean(j) X[i,j]; \
+     v[i] = mean(j) (X[i,j] - m[i])^2; \
+     Y[i,j] = (X[i,j] - m[i]) * rsqrt(v[i]) * g[j] + b[j]",
+    name = normalised
+);
+mage::einsum_kernel!("m[i] = mean(j) X[i,j]; v[i] = mean(j) (X[i,j] - m[i])^2", name = variance);
 
 /// A caller whose names are those that the expansion uses.
 mod hostile {
@@ -125,6 +140,87 @@ fn views_are_emulated_as_they_lie() {
     let refusal = strided::emulate(whole.clone(), whole.clone()).unwrap_err();
     assert!(matches!(refusal, EmulateError::Operands(_)));
     assert!(refusal.to_string().contains("label `k` is 40 in operand 0 but 18"), "{refusal}");
+}
+
+/// A closure has the result first, then operands with the labels that it gives them.
+#[test]
+fn an_epilogue_is_computed_from_each_result() {
+    let a = [1.0, 2.0, 3.0, 4.0];
+    let b = [1.0, 0.0, -1.0, 2.0, 1.0, 0.0];
+    let bias = [-6.0, 1.0, 2.0];
+    let residual = [2.0, 0.0, 4.0, 0.0, 6.0, 8.0];
+    // The products are 5, 2, -1 and 11, 4, -3; with the bias -1, 3, 1 and 5, 5, -1.
+    let right = vec![-1.0, 3.0, -1.0, 5.0, 2.0, -4.0];
+
+    let emulated = fused::emulate(&fused::Extents { i: 2, k: 2, j: 3 }, &a, &b, &bias, &residual);
+    let reference = fused::reference(
+        view(&[2, 2], &a),
+        view(&[2, 3], &b),
+        view(&[3], &bias),
+        view(&[2, 3], &residual),
+    );
+    let reference = reference.unwrap().rounded_to::<f32>().into_raw_vec_and_offset().0;
+    assert_eq!((reference, emulated), (right.clone(), Ok(right)));
+}
+
+/// Index operands come after the operands, in the order of the text.
+#[test]
+fn neighbours_are_looked_up() {
+    let extents = neighbours::Extents { i: 3, e: 3, f: 2, s: 3 };
+    let weights = [2.0, 3.0, 10.0];
+    let features = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let (pointers, sources) = ([0, 2, 2, 3], [1, 0, 2]);
+    // 2 * (3, 4) + 3 * (1, 2), nothing, 10 * (5, 6).
+    let right = vec![9.0, 14.0, 0.0, 0.0, 50.0, 60.0];
+
+    let emulate = |pointers: &[u32], sources: &[u32]| {
+        neighbours::emulate(&extents, &weights, &features, pointers, sources)
+    };
+    let reference = |pointers: &[u32], sources: &[u32]| {
+        let (pointers, sources) = (ArrayView::from(pointers), ArrayView::from(sources));
+        neighbours::reference(
+            view(&[3], &weights),
+            view(&[3, 2], &features),
+            pointers.into_dyn(),
+            sources.into_dyn(),
+        )
+    };
+    let expected = reference(&pointers, &sources).unwrap();
+    let expected = expected.rounded_to::<f32>().into_raw_vec_and_offset().0;
+    assert_eq!((expected, emulate(&pointers, &sources)), (right.clone(), Ok(right)));
+
+    // An index beyond its extent; row pointers that fall, that end early and that begin late.
+    let wrong_rows = [[0, 2, 1, 3], [0, 2, 2, 2], [1, 2, 2, 3]].map(|pointers| (pointers, sources));
+    for (pointers, sources) in [(pointers, [1, 0, 3])].into_iter().chain(wrong_rows) {
+        let refusal = emulate(&pointers, &sources).unwrap_err();
+        assert!(matches!(refusal, EmulateError::Failure(_)), "{pointers:?} {sources:?}");
+        let refusal = reference(&pointers, &sources).unwrap_err();
+        assert_eq!(refusal.0[0].code, Code::IndexOutOfRange, "{pointers:?} {sources:?}");
+    }
+}
+
+/// A literal may go on in the next line; a division by a deviation of zero is that of IEEE 754.
+#[test]
+fn statements_follow_each_other() {
+    let (x, g, b) = ([1.0, 3.0, 7.0, 7.0], [2.0, 3.0], [1.0, 1.0]);
+    let emulated = normalised::emulate(&normalised::Extents { i: 2, j: 2 }, &x, &g, &b).unwrap();
+    let reference =
+        normalised::reference(view(&[2, 2], &x), view(&[2], &g), view(&[2], &b)).unwrap();
+    let reference = reference.rounded_to::<f32>().into_raw_vec_and_offset().0;
+    for values in [emulated, reference] {
+        assert_eq!(values[..2], [-1.0, 4.0]);
+        assert!(values[2].is_nan() && values[3].is_nan(), "0 * infinity is NaN");
+    }
+}
+
+/// The mean, 2^24 + 3, is no f32; deviations from a rounded one would have the mean square 6.
+#[test]
+fn a_variance_is_corrected_for_the_rounding_of_its_mean() {
+    let x = [16_777_216.0, 16_777_218.0, 16_777_220.0, 16_777_222.0];
+    let emulated = variance::emulate(&variance::Extents { i: 1, j: 4 }, &x);
+    let reference = variance::reference(view(&[1, 4], &x)).unwrap();
+    let reference = reference.rounded_to::<f32>().into_raw_vec_and_offset().0;
+    assert_eq!((reference, emulated), (vec![5.0], Ok(vec![5.0])));
 }
 
 #[test]

@@ -80,6 +80,30 @@ fn strides_of_the_launch_are_told() {
     assert!(mage(&["explain", "--code", "M0037"]).out.contains("reversed view begins at"));
 }
 
+/// Each edge belongs to one row, and there is one row pointer more than there are rows.
+#[test]
+fn neighbours_are_counted_once() {
+    let notation = "Y[i,f] = sum(e in p[i]..p[i+1]) w[e] * X[s[e],f]";
+    let run = mage(&["explain", notation, "i=100", "f=64", "e=1600", "s=100"]);
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    let flops = 2 * 1600 * 64;
+    let flops = format!("flops                 {flops} ");
+    for words in [flops.as_str(), "2 * e * f", "404 bytes", "in `w` and `s`", "in `p` and in `Y`"] {
+        assert!(run.out.contains(words), "lacks {words:?}:\n{}", run.out);
+    }
+}
+
+/// A mean and a variance stay in registers.
+#[test]
+fn what_moves_is_counted() {
+    let normed = "m[i] = mean(j) X[i,j]; v[i] = mean(j) (X[i,j] - m[i])^2; \
+                  Y[i,j] = (X[i,j] - m[i]) * rsqrt(v[i] + 1e-5)";
+    let run = mage(&["explain", normed, "i=128", "j=4096"]);
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    let bytes = format!("unique bytes          {} bytes", 2 * 128 * 4096 * 4);
+    assert!(run.out.contains(&bytes), "lacks {bytes:?}:\n{}", run.out);
+}
+
 #[test]
 fn without_extents_the_rest_is_there() {
     let run = mage(&["explain", "ik,kj->ij"]);

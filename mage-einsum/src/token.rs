@@ -173,6 +173,9 @@ fn bad_char(character: char, start: usize, source: Source) -> Diagnostic {
     let message = format!("character `{}` cannot stand here", spelled(&character.to_string()));
     let help = match ascii_for(character) {
         Some(ascii) => format!("write `{ascii}`"),
+        None if character == '\n' && source == Source::Notation => {
+            "end the line with `\\`, or write one line".to_owned()
+        }
         None => "use ASCII letters, digits and marks, with spaces between them".to_owned(),
     };
     Diagnostic { source, ..Diagnostic::new(Code::BadChar, message) }

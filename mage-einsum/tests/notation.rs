@@ -298,6 +298,10 @@ fn help_shows_the_mended_text() {
         ("ik\t,kj\t->ij", "write an ASCII space, as in `ik ,kj ->ij`"),
         ("ik,\u{200b}kj->ij", "remove the unseen character, as in `ik,kj->ij`"),
         ("C[i] = Σ(k) A[i,k]", "write `sum`, as in `C[i] = sum(k) A[i,k]`"),
+        (
+            "m[] = sum(i) A[i];\nC[] = m[]",
+            "end the line with `\\`, or write one line, as in `m[] = sum(i) A[i]; C[] = m[]`",
+        ),
         ("C[i] = A[i] × B[i]", "write `*`, as in `C[i] = A[i] * B[i]`"),
         ("C[i] = sum(K) A[i,k]", "labels are case-sensitive: write `k` for `K`"),
         ("C[i] = A[i,j] * B[j,k]", "write `sum(j,k)` before the product"),

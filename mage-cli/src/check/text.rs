@@ -31,11 +31,12 @@ fn run(run: &Run) -> String {
     let extents: Vec<String> =
         run.extents.iter().map(|(label, extent)| format!("{label}={extent}")).collect();
     let extents = if extents.is_empty() { "no labels".to_string() } else { extents.join(" ") };
-    let mut text = format!(
-        "{extents}: {} of {} each\n",
-        counted(run.n_elements() as u64, "element"),
-        counted(run.n_terms, "term")
-    );
+    let mut text = format!("{extents}: {}", counted(run.n_elements() as u64, "element"));
+    // One term stands for what is no sum of products, too.
+    if run.n_terms != 1 {
+        let _ = write!(text, " of {} each", counted(run.n_terms, "term"));
+    }
+    text.push('\n');
     if run.workspace_elems > 0 {
         let bytes = table::bytes(run.workspace_bytes);
         let _ = writeln!(text, "workspace: {}, {bytes}", counted(run.workspace_elems, "element"));
@@ -221,6 +222,14 @@ mod tests {
         let text = print(&report);
         assert!(text.contains("at [1, 2]: 5 where the oracle has 4"), "{text}");
         assert!(text.ends_with("WRONG: 1 of 1 run failed\n"), "{text}");
+    }
+
+    #[test]
+    fn terms_are_counted_where_there_are_several() {
+        let mut report = report(Outcome::Trapped(String::new()));
+        assert!(print(&report).contains("i=2 j=3: 6 elements\n"));
+        report.runs[0].n_terms = 4;
+        assert!(print(&report).contains("i=2 j=3: 6 elements of 4 terms each\n"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! and their ratio beside the device's.
 
 use mage_codegen::device::Device;
+use mage_codegen::kernel::{Buffer, BufferUse};
 use mage_einsum::binding::Extents;
 use mage_einsum::index::{Access, Count, ModeId, Program, Role, Statement, TensorId, TensorKind};
 
@@ -36,15 +37,20 @@ pub struct BoundCost {
     pub memory_s: f64,
 }
 
-/// Costs `program` on `device`.
-pub fn of(program: &Program, extents: Option<&Extents>, device: &Device) -> Cost {
+/// Costs `program` on `device`; `buffers` are those of its tensors, in their order.
+pub fn of(
+    program: &Program,
+    buffers: &[Buffer],
+    extents: Option<&Extents>,
+    device: &Device,
+) -> Cost {
     let flops_per_s = rate(program, device);
     let formulas: Vec<String> = flops(program).map(|count| count.to_string()).collect();
     Cost {
         flops_formula: formulas.join(" + "),
         flops_per_s,
         ridge: flops_per_s / device.bandwidth_bytes_per_s,
-        bound: extents.map(|extents| bound(program, extents, device)),
+        bound: extents.map(|extents| bound(program, buffers, extents, device)),
     }
 }
 
@@ -64,17 +70,22 @@ fn flops(program: &Program) -> impl Iterator<Item = Count> {
     program.statements.iter().map(|statement| Count::flops(program, statement))
 }
 
-fn bound(program: &Program, extents: &Extents, device: &Device) -> BoundCost {
+fn bound(program: &Program, buffers: &[Buffer], extents: &Extents, device: &Device) -> BoundCost {
     let points = |modes: &[ModeId]| {
         let extents = modes.iter().map(|mode| u128::from(extents.of_mode(program.mode(*mode))));
         extents.fold(1_u128, u128::saturating_mul)
     };
     let counts = flops(program).filter_map(|count| count.value(|label| extents.get(label)));
     let flops = counts.fold(0_u128, u128::saturating_add);
+    // What stays in registers moves no byte.
+    let is_moved = |buffer: &Buffer| buffer.usage != BufferUse::Register;
     let tensors: Vec<(String, u128)> = (0..program.tensors.len())
+        .filter(|position| buffers.get(*position).is_none_or(is_moved))
         .map(|position| {
             let tensor = program.tensor(TensorId(position));
-            let touched = points(&touched_modes(program, TensorId(position)));
+            let points = points(&touched_modes(program, TensorId(position)));
+            let has_end = matches!(tensor.kind, TensorKind::Pointers { .. });
+            let touched = points.saturating_add(u128::from(has_end));
             let is_updated = tensor.kind == TensorKind::Output && program.accumulates();
             let elem_bytes = u128::from(tensor.dtype.size_bytes()) * (1 + u128::from(is_updated));
             (tensor.name.clone(), touched.saturating_mul(elem_bytes))

@@ -6,7 +6,7 @@ use mage_codegen::schedule::{
     Along, Elementwise, Lanes, Launch, Reduction, Rows, Schedule, Segments, Side, Strategy, Tiled,
     Transpose,
 };
-use mage_einsum::index::{ModeId, Program, Role, Statement};
+use mage_einsum::index::{ModeId, Program, Role, Statement, TensorId};
 
 /// One mode's way from notation to kernel.
 #[derive(Debug)]
@@ -53,13 +53,7 @@ pub fn of(schedule: &Schedule, launch: &Launch, tile: Option<&Tiled>) -> Vec<Mod
 
 fn means(program: &Program, statement: &Statement, mode: ModeId, role: Role) -> String {
     let name = &program.mode(mode).name;
-    let holders: Vec<String> = statement
-        .factors()
-        .iter()
-        .filter(|factor| factor.modes.contains(&mode))
-        .map(|factor| format!("`{}`", program.tensor(factor.tensor).name))
-        .collect();
-    let holders = holders.join(" and ");
+    let holders = holders(program, statement, mode).join(" and ");
     let output = &program.tensor(statement.target.tensor).name;
     match role {
         Role::Batch => format!(
@@ -72,6 +66,20 @@ fn means(program: &Program, statement: &Statement, mode: ModeId, role: Role) -> 
         Role::Contracted => format!("in {holders} but not in `{output}`: it is summed"),
         Role::Reduced => format!("in {holders} alone: it is summed before or with the product"),
     }
+}
+
+/// The tensors that a mode stands in on the right, with index operands and row pointers.
+fn holders(program: &Program, statement: &Statement, mode: ModeId) -> Vec<String> {
+    let mut tensors: Vec<TensorId> = Vec::new();
+    for factor in statement.factors() {
+        let gathers = factor.gathers.iter().map(|gather| (gather.indices, &gather.modes));
+        let accesses = [(factor.tensor, &factor.modes)].into_iter().chain(gathers);
+        tensors
+            .extend(accesses.filter(|(_, modes)| modes.contains(&mode)).map(|(tensor, _)| tensor));
+    }
+    let segment = statement.segment.filter(|segment| segment.row == mode);
+    tensors.extend(segment.map(|segment| segment.pointers));
+    tensors.iter().map(|tensor| format!("`{}`", program.tensor(*tensor).name)).collect()
 }
 
 fn tiled_mode(program: &Program, statement: &Statement, tiled: &Tiled, mode: ModeId) -> String {

@@ -99,7 +99,7 @@ pub fn of(request: &Request, levels: &Levels, extents: Option<&Extents>) -> Repo
         },
         merged: merged(&levels.schedule.program),
         strided: strided(&levels.program),
-        cost: cost::of(costed(levels), extents, device),
+        cost: cost::of(costed(levels), &levels.module.buffers, extents, device),
         path: levels
             .schedule
             .path

@@ -17,11 +17,13 @@ pub struct Count {
 impl Count {
     /// The floating-point operations of a statement: at each point of its modes the products, and
     /// the sum where there is one. A sum of K terms is counted as K additions, as is the custom
-    /// for matmul and in opt_einsum.
+    /// for matmul and in opt_einsum. Each point of a segment is in one row, whose mode counts not.
     pub fn flops(program: &Program, statement: &Statement) -> Count {
         let n_products = statement.factors().len().saturating_sub(1) as u64;
         let factor = n_products + u64::from(!statement.reduced.is_empty());
-        Count::over(program, factor, statement.roles.iter().map(|(mode, _)| *mode))
+        let row = statement.segment.map(|segment| segment.row);
+        let modes = statement.roles.iter().map(|(mode, _)| *mode);
+        Count::over(program, factor, modes.filter(|mode| Some(*mode) != row))
     }
 
     /// The elements that a statement writes.
