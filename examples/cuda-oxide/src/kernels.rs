@@ -80,11 +80,16 @@ mage::einsum_kernel!("ijk,jk->i", strides = runtime, name = strided_row_sums);
 mage::einsum_kernel!("Dot[] = sum(Row, x__y) a__b[Row, x__y] * B[Row, x__y]", name = unusual_names);
 mage::einsum_kernel!("Y[i,j] = gelu_tanh(X[i,j] + b[j])", name = bias_gelu);
 mage::einsum_kernel!(
-    "m[i] = mean(j) X[i,j]; v[i] = mean(j) (X[i,j] - m[i])^2; Y[i,j] = (X[i,j] - m[i]) * rsqrt(v[i] + 1e-5) * g[j] + b[j]",
+    "m[i] = mean(j) X[i,j]; \
+     v[i] = mean(j) (X[i,j] - m[i])^2; \
+     Y[i,j] = (X[i,j] - m[i]) * rsqrt(v[i] + 1e-5) * g[j] + b[j]",
     name = layer_norm
 );
 mage::einsum_kernel!(
-    "m[i] = max(j) X[i,j]; e[i,j] = exp(X[i,j] - m[i]); s[i] = sum(j) e[i,j]; Y[i,j] = e[i,j] / s[i]",
+    "m[i] = max(j) X[i,j]; \
+     e[i,j] = exp(X[i,j] - m[i]); \
+     s[i] = sum(j) e[i,j]; \
+     Y[i,j] = e[i,j] / s[i]",
     name = softmax
 );
 mage::einsum_kernel!(

@@ -80,12 +80,10 @@ fn reference(module: &Module) -> TokenStream {
         None => quote!(::core::option::Option::None::<::mage::ndarray::ArrayViewD<'_, #output>>),
     };
     let about = match &updated {
-        Some(name) => format!(
-            " The right values, from the oracle: f64 sums of the operands' products, added to `{name}`."
-        ),
-        None => {
-            " The right values, from the oracle: f64 sums of the operands' products.".to_string()
+        Some(name) => {
+            format!(" The right values, from the oracle, which computes in f64, added to `{name}`.")
         }
+        None => " The right values, from the oracle, which computes in f64.".to_string(),
     };
     quote! {
         #[doc = #about]

@@ -7,7 +7,8 @@ use super::{Elementwise, Launch, Reason, Strategy, VariantKind};
 /// Threads of a block: eight warps.
 const BLOCK_THREADS: u32 = 256;
 
-/// Positions of a thread: with four elements each it has 64 bytes of an operand in flight.
+/// Positions of a thread: with four elements each it has 32 bytes of an operand in flight, and
+/// leaves registers for six blocks a multiprocessor.
 const THREAD_ROWS: u32 = 2;
 
 /// The launch of a statement that reduces and looks up nothing; nothing for any other, and for a

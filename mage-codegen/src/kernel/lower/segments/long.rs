@@ -6,7 +6,7 @@ use crate::kernel::lower::reduce;
 use crate::kernel::{Expr, Space, Stmt, Ty, Width};
 
 /// Parts in flight: hundreds of a very long row take few turns.
-const PARTS_AHEAD: u32 = 4;
+const PARTS_AHEAD: u32 = 8;
 
 /// What the lanes of a row take: all of its edges, or some parts.
 pub struct Own {
