@@ -108,6 +108,15 @@ fn a_fill_and_an_alignment_can_be_picked() {
     assert_eq!(trials[1]["compared_by"], "bound");
 }
 
+/// A term that is looked up a thousand times is rounded the same way as often; a bound for terms that
+/// differ would reject a right kernel.
+#[test]
+fn repeated_terms_have_a_bound_of_their_own() {
+    let sum = "Y[i,f] = sum(e in p[i]..p[i+1]) X[s[e],f] * g[f]";
+    let call = mage(&["check", sum, "i=3", "e=1024", "s=1", "f=36"]);
+    assert_eq!(call.status, 0, "{}", call.out);
+}
+
 #[test]
 fn equal_calls_say_equal_things() {
     let asked = ["check", "ikc,jkc->ijc", "i=5", "j=6", "k=7", "c=8", "--json"];

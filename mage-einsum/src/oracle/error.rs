@@ -107,9 +107,13 @@ impl Rounding {
     }
 
     /// `total`, the sum of `n_terms` terms whose absolute values and errors add up to these
-    /// (semantics, Tolerance).
-    fn sum(self, total: f64, magnitude: f64, errors: f64, n_terms: u64) -> Near {
-        let root = (n_terms as f64).sqrt();
+    /// (semantics, Tolerance). Roundoffs of different terms cancel in part, so that they grow with
+    /// the root of their number; a term that is repeated may be rounded the same way each time, so
+    /// they grow with how often it is.
+    fn sum(self, running: &Running) -> Near {
+        let Running { value: total, magnitude, errors, n_terms, .. } = *running;
+        let most_distinct = running.most_distinct.clamp(1, n_terms.max(1));
+        let root = n_terms as f64 / (most_distinct as f64).sqrt();
         let own = self.unit * (32.0 * (magnitude + errors) + 3.0 * root * total.abs());
         let own = if n_terms <= 1 { 0.0 } else { own };
         Near { value: total, error: errors + own }
@@ -129,11 +133,14 @@ pub(super) struct Running {
     magnitude: f64,
     errors: f64,
     n_terms: u64,
+    /// How many different terms there are at most.
+    most_distinct: u64,
 }
 
 impl Running {
-    pub(super) fn new(reducer: Reducer) -> Running {
-        Running { reducer, value: reducer.start(), magnitude: 0.0, errors: 0.0, n_terms: 0 }
+    pub(super) fn new(reducer: Reducer, most_distinct: u64) -> Running {
+        let (magnitude, errors, n_terms) = (0.0, 0.0, 0);
+        Running { reducer, value: reducer.start(), magnitude, errors, n_terms, most_distinct }
     }
 
     pub(super) fn add(&mut self, term: Near) {
@@ -157,9 +164,9 @@ impl Running {
 
     pub(super) fn finish(self, rounding: Rounding) -> Near {
         match self.reducer {
-            Reducer::Sum => rounding.sum(self.value, self.magnitude, self.errors, self.n_terms),
+            Reducer::Sum => rounding.sum(&self),
             Reducer::Mean => {
-                let sum = rounding.sum(self.value, self.magnitude, self.errors, self.n_terms);
+                let sum = rounding.sum(&self);
                 let count = Near { value: self.n_terms as f64, error: 0.0 };
                 rounding.binary(Operator::Divide, sum, count)
             }

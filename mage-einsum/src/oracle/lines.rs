@@ -1,6 +1,7 @@
 //! A statement of any form: at every point of its target the reduction, or the value, of its
 //! expression, and what a kernel's rounding may do to it. Points are taken a line at a time.
 
+use std::collections::BTreeSet;
 use std::thread;
 
 use ndarray::{ArrayD, IxDyn};
@@ -12,7 +13,7 @@ use super::node::{Arrays, Line, Node, Resolver};
 use crate::binding::Extents;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::function::Function;
-use crate::index::{Centered, Expr, ModeId, Operator, Program, Statement, centered};
+use crate::index::{Centered, Expr, ModeId, Operator, Program, Statement, TensorId, centered};
 
 /// Below so many points a thread costs more than it saves.
 const POINTS_WORTH_A_THREAD: usize = 1 << 15;
@@ -134,6 +135,25 @@ impl Lines<'_> {
         }
     }
 
+    /// How many different terms a reduction can have: where all operands that differ along a mode are
+    /// looked up, no more than there is to select from.
+    fn most_distinct(&self) -> u64 {
+        let accesses = self.statement.factors();
+        let along = |mode: &ModeId| {
+            if accesses.iter().any(|access| access.modes.contains(mode)) {
+                return self.extent(*mode) as u64;
+            }
+            let looked_up = accesses.iter().flat_map(|access| {
+                let gathers = access.gathers.iter().filter(|gather| gather.modes.contains(mode));
+                gathers.map(|gather| (gather.indices, access.modes[gather.dim]))
+            });
+            let selected: BTreeSet<(TensorId, ModeId)> = looked_up.collect();
+            let extents = selected.iter().map(|(_, dim)| self.extent(*dim) as u64);
+            extents.fold(1, u64::saturating_mul)
+        };
+        self.statement.reduced.iter().map(along).fold(1, u64::saturating_mul)
+    }
+
     /// The outputs along the target's last mode.
     fn outputs_of_line(&self, at: &mut [usize], mode: ModeId) -> Vec<Near> {
         let (rounding, len) = (self.rounding(), self.extent(mode));
@@ -144,7 +164,7 @@ impl Lines<'_> {
             let part = self.node.values(&line, self.arrays, rounding);
             return (0..len).map(|point| part.at(point)).collect();
         }
-        let mut sums = vec![Running::new(self.statement.reducer); len];
+        let mut sums = vec![Running::new(self.statement.reducer, self.most_distinct()); len];
         self.each_term(at, reduced, |at| {
             let line = Line { at, mode: Some(mode), len };
             let part = self.node.values(&line, self.arrays, rounding);
@@ -161,7 +181,7 @@ impl Lines<'_> {
             return self.node.values(&line, self.arrays, rounding).at(0);
         };
         let (begin, end) = self.bounds(at, *mode);
-        let mut sum = Running::new(self.statement.reducer);
+        let mut sum = Running::new(self.statement.reducer, self.most_distinct());
         self.each_term(at, outer, |at| {
             at[mode.0] = begin;
             let line = Line { at, mode: Some(*mode), len: end - begin };
