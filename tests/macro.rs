@@ -199,6 +199,35 @@ fn neighbours_are_looked_up() {
     }
 }
 
+/// Long rows are cut every 512 entries: rows that begin and end at a cut, one entry beside it, and
+/// beside rows without entries.
+#[test]
+fn long_rows_may_begin_and_end_at_a_cut() {
+    let all: [&[u32]; 4] = [
+        &[0, 0, 512, 1025, 1025, 2048, 2049],
+        &[0, 0, 0, 1024, 1024, 1537, 2049],
+        &[0, 511, 511, 1536, 1536, 1536, 2049],
+        &[0, 0, 1, 2049, 2049, 2049, 2049],
+    ];
+    for f in [1, 4, 33] {
+        let extents = neighbours::Extents { i: 6, e: 2049, f, s: 7 };
+        let weights: Vec<f32> = (0..extents.e).map(|e| (e % 5) as f32 - 1.0).collect();
+        let features: Vec<f32> = (0..extents.s * f).map(|at| (at % 3) as f32 - 1.0).collect();
+        let sources: Vec<u32> = (0..extents.e as u32).map(|e| e * 3 % 7).collect();
+        for pointers in all {
+            let sum = |row: usize, feature: usize| -> f32 {
+                let edges = pointers[row] as usize..pointers[row + 1] as usize;
+                edges.map(|e| weights[e] * features[sources[e] as usize * f + feature]).sum()
+            };
+            let at = (0..extents.i * f).map(|at| sum(at / f, at % f));
+            let right: Vec<f32> = at.collect();
+            let emulated =
+                neighbours::emulate(&extents, &weights, &features, pointers, &sources).unwrap();
+            assert_eq!(emulated, right, "{f} features, {pointers:?}");
+        }
+    }
+}
+
 /// A literal may go on in the next line; a division by a deviation of zero is that of IEEE 754.
 #[test]
 fn statements_follow_each_other() {

@@ -113,12 +113,12 @@ impl Builder<'_> {
         body.push(Stmt::Fill { reg: array, value: 0.0 });
         let mut point = Point::new(at.to_vec(), "at");
         let is_wide = elems > 1 && self.is_beside_wide(access, along);
-        for (elem, next) in (0..if is_wide { 1 } else { elems }).zip(0..) {
+        for elem in 0..if is_wide { 1 } else { elems } {
             let mut moved = match along.filter(|_| elem > 0) {
                 None => point.clone(),
                 Some(mode) => {
                     let first = coordinates::of(self, &point.at, mode);
-                    point.with(mode, first.plus(self.number(next)))
+                    point.with(mode, first.plus(self.number(elem)))
                 }
             };
             let from = moved.place(self, body, access);
