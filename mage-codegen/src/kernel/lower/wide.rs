@@ -6,7 +6,7 @@ use super::builder::{buffer, host_extent};
 use super::names::Names;
 use super::total::Partial;
 use crate::kernel::{BufferId, HostPred, Module};
-use crate::schedule::{Launch, Schedule};
+use crate::schedule::{Launch, Schedule, lies_along};
 
 /// A wide access needs its address to be a multiple of its bytes: the buffer's start is, every
 /// position along the last mode is a multiple of so many elements, and so is every other stride. Row-major
@@ -44,16 +44,13 @@ pub fn beside<'p>(schedule: &'p Schedule, launch: &Launch) -> Vec<&'p Access> {
         launch.statements().map(|position| statements[position].target.tensor).collect();
     let later = launch.statements().skip(1);
     let read = later.flat_map(|position| statements[position].factors());
-    let lies_along = |access: &&Access| {
-        let along = target.modes.last();
-        let times = access.modes.iter().filter(|mode| Some(*mode) == along).count();
+    let is_wide = |access: &&Access| {
         let is_row_major = schedule.program.tensor(access.tensor).layout == Layout::RowMajor;
         !written.contains(&access.tensor)
-            && access.modes.last() == along
-            && times == 1
+            && target.modes.last().is_some_and(|mode| lies_along(access, *mode))
             && is_row_major
     };
-    read.filter(lies_along).collect()
+    read.filter(is_wide).collect()
 }
 
 fn of_access(

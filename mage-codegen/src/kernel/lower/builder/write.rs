@@ -9,6 +9,7 @@ use crate::kernel::lower::point::{self, Point};
 use crate::kernel::lower::reduce;
 use crate::kernel::lower::value::{self, Held};
 use crate::kernel::{Expr, Place, Pred, Reg, Space, Stmt, Value, Width};
+use crate::schedule::lies_along;
 
 impl Builder<'_> {
     /// Writes results of the launch's first statement to consecutive elements where they exist: ends
@@ -135,9 +136,8 @@ impl Builder<'_> {
     /// Whether neighbouring elements of an operand of the epilogue may be loaded in one access:
     /// `wide::eligible` has then looked at it.
     fn is_beside_wide(&self, access: &Access, along: Option<ModeId>) -> bool {
-        let is_contiguous = access.modes.last().copied() == along
-            && access.modes.iter().filter(|mode| Some(**mode) == along).count() == 1;
-        is_contiguous && self.program.tensor(access.tensor).layout == Layout::RowMajor
+        along.is_some_and(|mode| lies_along(access, mode))
+            && self.program.tensor(access.tensor).layout == Layout::RowMajor
     }
 
     /// Binds the strides of the epilogue's operands, where every write can see them.
