@@ -180,6 +180,12 @@ impl Nest<'_> {
             let line = self.stage(statement, tiled, side);
             self.line(&line);
         }
+        for access in &tiled.beside {
+            let tensor = &self.program.tensor(access.tensor).name;
+            let (mode, tile) = (self.name(tiled.col.mode), tiled.col.tile);
+            let line = format!("stage   {tensor} as [{mode} {tile}], once, before the first step");
+            self.line(&line);
+        }
     }
 
     fn stage(&self, statement: &Statement, tiled: &Tiled, side: &Side) -> String {

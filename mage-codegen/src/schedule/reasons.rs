@@ -6,7 +6,7 @@ use mage_einsum::options::Options;
 use mage_einsum::precision::Precision;
 
 use super::choose_deep::MOST_TERMS;
-use super::choose_tiled::contiguous_mode;
+use super::choose_staging::contiguous_mode;
 use super::mma::product_depth;
 use super::{
     Along, Deep, Epilogue, Family, Long, Member, Reason, Resources, Side, Summing, Tiled,
@@ -44,6 +44,7 @@ pub fn reasons(
     reasons.extend(channels(named, tiled));
     reasons.extend(tiled.sides().map(|side| staging(named, tiled, side)));
     reasons.extend(exchange(named, tiled));
+    reasons.extend(beside(named, tiled));
     reasons.extend(family.long.as_deref().map(|version| long(version, device)));
     reasons.extend(family.deep.as_deref().map(deep));
     reasons.extend(registers(family, device));
@@ -185,6 +186,22 @@ fn exchange(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
             ),
         }),
     }
+}
+
+fn beside(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
+    let names: Vec<String> = tiled
+        .beside
+        .iter()
+        .map(|access| format!("`{}`", named.program.tensor(access.tensor).name))
+        .collect();
+    (!names.is_empty()).then(|| Reason {
+        decision: format!("{} staged before the steps", names.join(", ")),
+        because: format!(
+            "all rows of a tile read the same at its columns of `{}`, and what is loaded after the \
+             steps takes registers from the sums",
+            named.mode(tiled.col.mode)
+        ),
+    })
 }
 
 fn long(version: &Long, device: &Device) -> Reason {
