@@ -362,6 +362,10 @@ impl Nest<'_> {
     }
 
     fn rows(&mut self, rows: &Rows) {
+        for group in &rows.together {
+            let steps: Vec<String> = group.clone().map(|step| step.to_string()).collect();
+            self.line(&format!("steps {} in one pass and one exchange", steps.join(", ")));
+        }
         let (all, col) = (self.names(&rows.row_modes), self.name(rows.col_mode).to_string());
         let all = if all.is_empty() { "the one row".to_string() } else { all };
         for width in &rows.widths {
