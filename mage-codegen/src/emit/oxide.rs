@@ -295,6 +295,7 @@ pub fn buffer(dtype: Dtype, usage: BufferUse) -> TokenStream {
     match usage {
         BufferUse::Read | BufferUse::Index => quote!(&cuda_core::DeviceBuffer<#element>),
         BufferUse::Write
+        | BufferUse::WriteRead
         | BufferUse::Update
         | BufferUse::Temp
         | BufferUse::Register

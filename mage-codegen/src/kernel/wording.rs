@@ -212,7 +212,9 @@ fn named(buffer: &Buffer) -> String {
     match buffer.usage {
         BufferUse::Index => format!("index operand `{}`", buffer.name),
         BufferUse::Read => format!("operand `{}`", buffer.name),
-        BufferUse::Write | BufferUse::Update => format!("output `{}`", buffer.name),
+        BufferUse::Write | BufferUse::WriteRead | BufferUse::Update => {
+            format!("output `{}`", buffer.name)
+        }
         BufferUse::Temp | BufferUse::Register => format!("temporary `{}`", buffer.name),
         BufferUse::Workspace => "the workspace".to_string(),
     }

@@ -74,8 +74,9 @@ fn squares(statement: &Statement, mean: &Centered, program: &Program) -> bool {
 /// The same program with corrected deviations.
 pub fn center(program: &Program) -> Program {
     let mut centered_program = program.clone();
-    // From the last, so that the positions of earlier statements stay.
-    for mean in centered(program).iter().rev() {
+    // Deviations that are corrected are none from the mean alone, so each step leaves fewer; they
+    // are found anew because a step moves the numbers of the outputs.
+    while let Some(mean) = centered(&centered_program).last() {
         correct(&mut centered_program, mean);
     }
     centered_program
@@ -96,11 +97,16 @@ fn correct(program: &mut Program, mean: &Centered) {
     }
     let tensor = Tensor { name, kind: TensorKind::Temp, dtype, layout, dims };
     program.tensors.insert(low.0, tensor);
-    // A mean that is an output itself has moved by one.
+    for same in &mut program.same_extents {
+        same.tensor = renumber(same.tensor);
+    }
+    // An output that is a mean, or that it is the mean of, has moved by one.
+    let moved = |access: &Access| Access { tensor: renumber(access.tensor), ..access.clone() };
     let mean = Centered {
         mean: renumber(mean.mean),
-        at: Access { tensor: renumber(mean.mean), ..mean.at.clone() },
-        ..mean.clone()
+        of: moved(&mean.of),
+        at: moved(&mean.at),
+        statement: mean.statement,
     };
     let correction = Access { tensor: low, ..mean.at.clone() };
     for statement in &mut program.statements {
