@@ -9,6 +9,7 @@ use mage_codegen::emulate::Failure;
 use mage_codegen::kernel::{BufferId, HostPred, HostStep, Module, Space};
 use mage_codegen::pipeline::Levels;
 use mage_einsum::fill::Fill;
+use mage_einsum::notation::Form;
 
 mod common;
 mod plant;
@@ -87,6 +88,44 @@ fn every_output_is_the_oracles() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Every result of every spec of statements as an output, in both orders, in f32 and as bf16.
+#[test]
+fn every_result_of_every_spec() {
+    let mut failures = Vec::new();
+    let mut n_programs = 0;
+    for case in common::cases() {
+        let (notation, options) = (&case.levels.notation, &case.levels.schedule.options);
+        let Form::Index(statements) = &notation.form else { continue };
+        let is_free = !["outputs", "accumulate", "dtype"].iter().any(|key| options.contains(key));
+        if statements.len() < 2 || !is_free {
+            continue;
+        }
+        let mut names: Vec<&str> =
+            statements.iter().map(|statement| statement.target.tensor.name.as_str()).collect();
+        for dtype in ["f32", "bf16"] {
+            names.reverse();
+            let outputs = format!("outputs = ({}), dtype = {dtype}", names.join(", "));
+            let invocation = format!("\"{}\", {outputs}, {options}", notation.text);
+            let levels = common::compile(invocation.trim_end_matches(", "));
+            n_programs += 1;
+            for extents in case.runs.iter().take(6) {
+                let problem = common::problem(&levels, extents, &[Fill::Normal]);
+                let wrong = match common::emulate(&levels.module, &problem, 16) {
+                    Ok(run) => common::disagreement(
+                        &run.outputs,
+                        &problem.evaluations,
+                        Agreement::WithinBound,
+                    ),
+                    Err(failure) => Some(failure.to_string()),
+                };
+                failures.extend(wrong.map(|wrong| format!("{invocation} at {extents:?}: {wrong}")));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(n_programs >= 10, "{n_programs} programs");
 }
 
 /// Naming a result changes no other one: what is read of it is what it was before it was rounded.
