@@ -260,6 +260,9 @@ impl Nest<'_> {
         );
         self.line(&line);
         self.depth = self.base;
+        if tiled.settles() {
+            self.line("barrier before the results");
+        }
     }
 
     fn epilogue(&mut self, tiled: &Tiled) {

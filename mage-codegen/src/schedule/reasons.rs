@@ -45,6 +45,7 @@ pub fn reasons(
     reasons.extend(tiled.sides().map(|side| staging(named, tiled, side)));
     reasons.extend(exchange(named, tiled));
     reasons.extend(beside(named, tiled));
+    reasons.extend(settles(named, tiled));
     reasons.extend(family.long.as_deref().map(|version| long(version, device)));
     reasons.extend(family.deep.as_deref().map(deep));
     reasons.extend(registers(family, device));
@@ -200,6 +201,20 @@ fn beside(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
             "all rows of a tile read the same at its columns of `{}`, and what is loaded after the \
              steps takes registers from the sums",
             named.mode(tiled.col.mode)
+        ),
+    })
+}
+
+/// Source: evidence/2026-12-01-h200, changes.md: `batched_family` from 420 to 375 us.
+fn settles(named: Named<'_>, tiled: &Tiled) -> Option<Reason> {
+    let modes: Vec<String> =
+        tiled.batch.outer.iter().map(|mode| format!("`{}`", named.mode(*mode))).collect();
+    tiled.settles().then(|| Reason {
+        decision: "a barrier between the last step and the results".to_string(),
+        because: format!(
+            "with {} on the grid the addresses of results take more registers, and without the \
+             barrier the assembler computes them while sums need these",
+            modes.join(", ")
         ),
     })
 }

@@ -216,6 +216,13 @@ impl Tiled {
         [&self.row, &self.col]
     }
 
+    /// Whether a barrier stands between the last step and the results. Where batch modes lie on the
+    /// grid it keeps the assembler from computing addresses of results while steps go on.
+    pub fn settles(&self) -> bool {
+        let is_direct = self.epilogue == Epilogue::Direct && !self.threads.fragments;
+        self.stages > 1 && is_direct && !self.batch.outer.is_empty()
+    }
+
     /// How many stages there are: `2 stages`.
     pub fn stages_in_words(&self) -> String {
         match self.stages {

@@ -156,6 +156,9 @@ impl<'p> Lowering<'p> {
         }
         body.push(Stmt::Barrier);
         self.mainloop(body, walks, origins, part, &parts);
+        if self.tiled.settles() {
+            body.push(Stmt::Barrier);
+        }
         parts.sums
     }
 
