@@ -8,6 +8,7 @@ use common::{Agreement, Problem};
 use mage_codegen::emulate::Failure;
 use mage_codegen::kernel::{BufferId, HostPred, HostStep, Module, Space};
 use mage_codegen::pipeline::Levels;
+use mage_codegen::schedule;
 use mage_einsum::fill::Fill;
 use mage_einsum::notation::Form;
 
@@ -241,6 +242,17 @@ fn faults_of_what_is_read_back_are_caught() {
     let invocation =
         format!("{CHAIN}, tile = 16, outputs = (C, s), extents = (i = 5, j = 8, k = 3)");
     every_fault_is_caught(&invocation, "i=5 j=8 k=3", &faults);
+}
+
+/// A schedule whose launch passes by an output that its strategy does not store is none.
+#[test]
+fn a_schedule_stores_every_output() {
+    let mut schedule = common::compile(&format!("{RELU}, tile = 32, outputs = (Y, C)")).schedule;
+    assert_eq!(schedule::verify(&schedule), Ok(()));
+    schedule.launches.truncate(1);
+    schedule.launches[0].last = 1;
+    let why = schedule::verify(&schedule).expect_err("`C` is passed by");
+    assert!(why.contains("output `C` is not stored"), "{why}");
 }
 
 /// Starts the last launch before the one before it.
