@@ -3,7 +3,7 @@
 
 use common::{Agreement, Problem};
 use mage_codegen::emulate::Failure;
-use mage_codegen::kernel::{BufferId, Expr, Module, Space};
+use mage_codegen::kernel::{BufferId, Expr, IndexUse, Module, Space};
 use mage_codegen::pipeline::Levels;
 use mage_einsum::fill::Fill;
 
@@ -32,6 +32,7 @@ const NEVER_WRITTEN: [By; 2] = [By::Trap("is never written"); 2];
 const OUT_OF_BOUNDS: [By; 2] = [By::Trap("is out of bounds"); 2];
 const RACE: [By; 2] = [By::Trap("race: `tiles["); 2];
 const WRITTEN_TWICE: [By; 2] = [By::Trap("is written twice"); 2];
+const NOTHING_WROTE_IT: [By; 2] = [By::Trap("is read but nothing wrote it"); 2];
 
 /// Where coordinates are swapped a wide access is misaligned; a narrow one goes astray in a way
 /// that depends on the extents.
@@ -125,7 +126,7 @@ const REDUCTION_FAULTS: [Fault; 7] = [
 /// Faults of the same sums in parts: nine of them, the last one with fewer terms.
 #[rustfmt::skip]
 const PART_FAULTS: [Fault; 8] = [
-    ("a part is left out", |module| first_pass(module, 8 * 3), [By::Trap("is read but nothing wrote it"); 2]),
+    ("a part is left out", |module| first_pass(module, 8 * 3), NOTHING_WROTE_IT),
     ("a part is left out of both passes", |module| first_pass(module, 8 * 3) + plant::param(module, "n_parts", 8), COMPARISON),
     ("parts begin too late", |module| plant::rebind(module, "begin", |begin| begin.plus(Expr::u64(4))), COMPARISON),
     ("parts overlap", |module| plant::rebind(module, "end", |end| plant::sides(end)[1].clone()), COMPARISON),
@@ -138,12 +139,28 @@ const PART_FAULTS: [Fault; 8] = [
 /// Faults of a contraction in eight parts, of one tile.
 #[rustfmt::skip]
 const STEP_FAULTS: [Fault; 6] = [
-    ("a part is left out", |module| first_pass(module, 7), [By::Trap("is read but nothing wrote it"); 2]),
+    ("a part is left out", |module| first_pass(module, 7), NOTHING_WROTE_IT),
     ("a part is left out of both passes", |module| first_pass(module, 7) + plant::param(module, "n_parts", 7), COMPARISON),
     ("parts begin too late", |module| plant::rebind(module, "begin", |begin| begin.plus(Expr::u32(1))), COMPARISON),
     ("parts overlap", |module| plant::rebind(module, "end", |end| plant::sides(end)[1].clone()), COMPARISON),
     ("the second pass reads too few parts", |module| plant::param(module, "n_parts", 7), COMPARISON),
     ("the second pass reads too many parts", |module| plant::param(module, "n_parts", 9), OUT_OF_BOUNDS),
+];
+
+/// Faults of rows of graphs in parts.
+#[rustfmt::skip]
+const LONG_ROW_FAULTS: [Fault; 11] = [
+    ("a part has no block", |module| parts_pass(module, 15), NOTHING_WROTE_IT),
+    ("parts that are listed are shorter", |module| list(module, 511), WRITTEN_TWICE),
+    ("parts that are listed are longer", |module| list(module, 1024), NOTHING_WROTE_IT),
+    ("entries are read one number late", |module| plant::rebind(module, "entry", |entry| entry.plus(Expr::u64(1))), [By::Trap("is below zero"); 2]),
+    ("entries overlap", |module| plant::constant(module, "ENTRY", 2), WRITTEN_TWICE),
+    ("a row has a part too few", |module| plant::rebind(module, "parts_end", |end| end.minus(Expr::u64(1))), COMPARISON),
+    ("a row has a part too many", |module| plant::rebind(module, "parts_end", |end| end.plus(Expr::u64(1))), NOTHING_WROTE_IT),
+    ("the parts are those of another row", |module| plant::rebind(module, "first_part", |first| first.plus(Expr::u64(1))), NOTHING_WROTE_IT),
+    ("a part's result is in the place of another", |module| plant::constant(module, "PART", 1024), WRITTEN_TWICE),
+    ("an edge that is left beside whole steps is left out", |module| plant::rebind(module, "own_rest", |rest| rest.plus(Expr::u64(1))), COMPARISON),
+    ("no barrier before the results of warps are combined", |module| plant::drop_barrier(module, 0), [By::Trap("race: `partials["); 2]),
 ];
 
 /// Faults of what feeds the tensor cores with halves.
@@ -219,6 +236,27 @@ fn every_fault_of_a_sum_in_parts_is_caught() {
 fn every_fault_of_a_contraction_in_parts_is_caught() {
     let extents = ["i=5 k=1000 j=8", "i=5 k=1001 j=7"];
     every_fault_is_caught_in("\"ik,kj->ij\"", extents, &STEP_FAULTS);
+}
+
+#[test]
+fn every_fault_of_long_rows_is_caught() {
+    let neighbours = "\"Y[i,f] = sum(e in p[i]..p[i+1]) w[e] * X[s[e],f]\"";
+    let extents = ["i=4 f=36 e=9000 s=20", "i=4 f=33 e=9000 s=20"];
+    every_fault_is_caught_in(neighbours, extents, &LONG_ROW_FAULTS);
+}
+
+/// So many blocks in the kernel of parts.
+fn parts_pass(module: &mut Module, n_blocks: u64) -> usize {
+    ["_parts_wide", "_parts_narrow"].map(|one| plant::blocks_of(module, one, n_blocks)).iter().sum()
+}
+
+/// Lists parts of another length.
+fn list(module: &mut Module, elems: u32) -> usize {
+    let lists = module.buffers.iter_mut().filter_map(|buffer| match &mut buffer.index {
+        Some(IndexUse::Parts { part_elems, .. }) => Some(part_elems),
+        Some(IndexUse::Below(_) | IndexUse::Pointers { .. }) | None => None,
+    });
+    lists.map(|part_elems| *part_elems = elems).count()
 }
 
 #[test]

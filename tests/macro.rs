@@ -208,18 +208,21 @@ fn neighbours_are_looked_up() {
     }
 }
 
-/// Long rows are cut every 512 entries: rows that begin and end at a cut, one entry beside it, and
-/// beside rows without entries.
+/// Rows with 512 entries or more are cut: rows of just as many and of one more or fewer, of many
+/// parts, one after the other and beside rows without entries.
 #[test]
-fn long_rows_may_begin_and_end_at_a_cut() {
-    let all: [&[u32]; 4] = [
-        &[0, 0, 512, 1025, 1025, 2048, 2049],
-        &[0, 0, 0, 1024, 1024, 1537, 2049],
-        &[0, 511, 511, 1536, 1536, 1536, 2049],
-        &[0, 0, 1, 2049, 2049, 2049, 2049],
+fn rows_of_any_length_are_summed() {
+    let all: [&[u32]; 7] = [
+        &[0, 0, 512, 1025, 1025, 2048, 5121],
+        &[0, 0, 0, 1024, 1024, 1537, 5121],
+        &[0, 511, 1023, 1023, 1536, 1536, 5121],
+        &[0, 511, 511, 1534, 2046, 2557, 5121],
+        &[0, 0, 1, 5121, 5121, 5121, 5121],
+        &[0, 1, 5120, 5120, 5120, 5121, 5121],
+        &[0, 5121, 5121, 5121, 5121, 5121, 5121],
     ];
     for f in [1, 4, 33] {
-        let extents = neighbours::Extents { i: 6, e: 2049, f, s: 7 };
+        let extents = neighbours::Extents { i: 6, e: 5121, f, s: 7 };
         let weights: Vec<f32> = (0..extents.e).map(|e| (e % 5) as f32 - 1.0).collect();
         let features: Vec<f32> = (0..extents.s * f).map(|at| (at % 3) as f32 - 1.0).collect();
         let sources: Vec<u32> = (0..extents.e as u32).map(|e| e * 3 % 7).collect();

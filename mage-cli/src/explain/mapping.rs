@@ -191,7 +191,7 @@ fn rows_mode(rows: &Rows, mode: ModeId) -> String {
 }
 
 fn segments_mode(segments: &Segments, mode: ModeId) -> String {
-    if mode == segments.row_mode {
+    if mode == segments.segment.row {
         return "neighbouring lanes have one row; a block has several".to_string();
     }
     if mode == segments.lane_mode {
@@ -199,8 +199,8 @@ fn segments_mode(segments: &Segments, mode: ModeId) -> String {
             .to_string();
     }
     format!(
-        "the lanes of a row take its part one after the other, {} in flight; of a row with more \
-         than {} blocks of their own take parts",
+        "the lanes of a row take its part one after the other, {} in flight; of a row with {} or \
+         more blocks of their own take parts",
         segments.ahead, segments.part_edges
     )
 }

@@ -85,13 +85,6 @@ pub fn condition(names: &Names<'_>, pred: &HostPred, wanted: Wanted) -> TokenStr
             let (bound, expr) = (handle::bound(names, *buffer), value(expr));
             quote!(#bound #equal #expr)
         }
-        (HostPred::RowsAtMost(buffer, limit), _) => {
-            let (longest, limit) = (handle::longest(names, *buffer), number(*limit));
-            match wanted {
-                Wanted::Holds => quote!(#longest <= #limit),
-                Wanted::Fails => quote!(#longest > #limit),
-            }
-        }
         (HostPred::InBuffer(buffer), _) => {
             let beyond = view::beyond(names, *buffer);
             match wanted {
@@ -131,7 +124,6 @@ fn is_plain(names: &Names<'_>, pred: &HostPred) -> bool {
         | HostPred::InBuffer(_)
         | HostPred::IndicesBelow(..)
         | HostPred::PointersInto(..)
-        | HostPred::RowsAtMost(..)
         | HostPred::UnitStride(..) => false,
     }
 }

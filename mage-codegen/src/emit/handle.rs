@@ -1,11 +1,11 @@
 //! `Indices` and `RowPointers`: the index operands of `launch`, in device memory and checked.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::oxide;
 use super::value::Names;
-use crate::kernel::{Buffer, BufferId, HostPred, HostStep, IndexUse, Module};
+use crate::kernel::{Buffer, BufferId, IndexUse, Module, parts_of_long_rows_source};
 
 /// The structs that the module's launch takes.
 pub fn definitions(module: &Module) -> TokenStream {
@@ -14,7 +14,11 @@ pub fn definitions(module: &Module) -> TokenStream {
     };
     let indices = has(|index| matches!(index, IndexUse::Below(_))).then(indices);
     let pointers = has(|index| matches!(index, IndexUse::Pointers { .. }));
-    let pointers = pointers.then(|| row_pointers(asks_for_longest(&module.host)));
+    let listed = module.buffers.iter().find_map(|buffer| match buffer.index? {
+        IndexUse::Parts { pointers: _, part_elems } => Some(part_elems),
+        IndexUse::Below(_) | IndexUse::Pointers { .. } => None,
+    });
+    let pointers = pointers.then(|| row_pointers(listed));
     quote!(#indices #pointers)
 }
 
@@ -52,39 +56,32 @@ fn indices() -> TokenStream {
     }
 }
 
-/// Whether some choice of the host depends on the length of the longest row.
-fn asks_for_longest(steps: &[HostStep]) -> bool {
-    fn in_pred(pred: &HostPred) -> bool {
-        match pred {
-            HostPred::All(all) => all.iter().any(in_pred),
-            other => matches!(other, HostPred::RowsAtMost(..)),
+/// `part_elems` is given where long rows are taken in parts.
+fn row_pointers(part_elems: Option<u32>) -> TokenStream {
+    let buffer = oxide::index_buffer();
+    let [fields, listed, given, function] = match part_elems {
+        None => [quote!(), quote!(), quote!(), quote!()],
+        Some(part_elems) => {
+            let part_elems = Literal::u32_unsuffixed(part_elems);
+            let entries = quote!(parts.as_flattened());
+            let copied = oxide::buffer_from_host(&quote!(stream), &entries);
+            let function = parts_of_long_rows_source();
+            [
+                quote! {
+                    parts: #buffer,
+                    n_parts: usize,
+                },
+                quote! {
+                    let parts = Self::parts_of_long_rows(values, #part_elems);
+                    let n_parts = parts.len();
+                    let parts = #copied.map_err(LaunchError::Driver)?;
+                },
+                quote!(, parts, n_parts),
+                function,
+            ]
         }
-    }
-    steps.iter().any(|step| match step {
-        HostStep::Select(arms) => {
-            arms.iter().any(|arm| in_pred(&arm.eligible) || asks_for_longest(&arm.steps))
-        }
-        HostStep::Unless(_, steps) => asks_for_longest(steps),
-        HostStep::Require { .. }
-        | HostStep::ReturnIf(_)
-        | HostStep::Let { .. }
-        | HostStep::Launch { .. } => false,
-    })
-}
-
-fn row_pointers(asks_for_longest: bool) -> TokenStream {
-    let [field, found, given] = match asks_for_longest {
-        false => [quote!(), quote!(), quote!()],
-        true => [
-            quote!(longest: usize,),
-            quote! {
-                let rows = values.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
-                let longest = rows.max().unwrap_or(0);
-            },
-            quote!(, longest),
-        ],
     };
-    let (buffer, stream) = (oxide::index_buffer(), oxide::stream());
+    let stream = oxide::stream();
     let copied = oxide::buffer_from_host(&quote!(stream), &quote!(values));
     quote! {
         /// Row pointers of a CSR matrix in device memory, known to begin at 0, never to fall, and
@@ -94,7 +91,7 @@ fn row_pointers(asks_for_longest: bool) -> TokenStream {
         pub struct RowPointers {
             buffer: #buffer,
             bound: usize,
-            #field
+            #fields
         }
 
         impl RowPointers {
@@ -123,10 +120,12 @@ fn row_pointers(asks_for_longest: bool) -> TokenStream {
                 if *last as usize != bound {
                     return refused(format!("row pointers end at {last}, not at {bound}"));
                 }
-                #found
+                #listed
                 let buffer = #copied.map_err(LaunchError::Driver)?;
                 Ok(RowPointers { buffer, bound #given })
             }
+
+            #function
         }
     }
 }
@@ -135,19 +134,34 @@ fn row_pointers(asks_for_longest: bool) -> TokenStream {
 pub fn parameter_type(buffer: &Buffer) -> TokenStream {
     match buffer.index {
         Some(IndexUse::Pointers { .. }) => quote!(&RowPointers),
-        Some(IndexUse::Below(_)) | None => quote!(&Indices),
+        Some(IndexUse::Below(_) | IndexUse::Parts { .. }) | None => quote!(&Indices),
     }
 }
 
-/// The buffer of a handle.
-pub fn buffer(handle: &Ident) -> TokenStream {
-    quote!(#handle.buffer)
+/// The buffer of a handle that holds the operand, or what was listed of it.
+pub fn buffer(names: &Names<'_>, buffer: BufferId) -> TokenStream {
+    match names.module.buffers[buffer.0].index {
+        Some(IndexUse::Parts { pointers, part_elems: _ }) => {
+            let handle = names.buffer(pointers);
+            quote!(#handle.parts)
+        }
+        Some(IndexUse::Below(_) | IndexUse::Pointers { .. }) | None => {
+            let handle = names.buffer(buffer);
+            quote!(#handle.buffer)
+        }
+    }
 }
 
-/// The elements of the longest row.
-pub fn longest(names: &Names<'_>, buffer: BufferId) -> TokenStream {
-    let handle = names.buffer(buffer);
-    quote!(#handle.longest)
+/// How many parts a list has.
+pub fn n_listed(names: &Names<'_>, list: BufferId) -> TokenStream {
+    match names.module.buffers[list.0].index {
+        Some(IndexUse::Parts { pointers, part_elems: _ }) => {
+            let handle = names.buffer(pointers);
+            quote!(#handle.n_parts)
+        }
+        // The verifier lets no other buffer here.
+        Some(IndexUse::Below(_) | IndexUse::Pointers { .. }) | None => quote!(0),
+    }
 }
 
 /// What the elements were found to be below, or where they end.

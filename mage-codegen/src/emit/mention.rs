@@ -42,7 +42,6 @@ fn in_pred(pred: &HostPred, value: &HostExpr) -> bool {
         | HostPred::AlignedTo(..)
         | HostPred::InBuffer(_)
         | HostPred::UnitStride(..)
-        | HostPred::RowsAtMost(..)
         | HostPred::StrideMultipleOf(..) => false,
         HostPred::All(all) => all.iter().any(|one| in_pred(one, value)),
     }
@@ -51,7 +50,7 @@ fn in_pred(pred: &HostPred, value: &HostExpr) -> bool {
 /// Whether `expr` uses `value`.
 pub fn in_expr(expr: &HostExpr, value: &HostExpr) -> bool {
     let inside = match expr {
-        HostExpr::Const(_) | HostExpr::Extent(_) => false,
+        HostExpr::Const(_) | HostExpr::Extent(_) | HostExpr::Listed(_) => false,
         HostExpr::Product(parts) | HostExpr::Sum(parts) | HostExpr::Min(parts) => {
             parts.iter().any(|part| in_expr(part, value))
         }

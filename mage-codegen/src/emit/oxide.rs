@@ -293,7 +293,9 @@ pub fn stream() -> TokenStream {
 pub fn buffer(dtype: Dtype, usage: BufferUse) -> TokenStream {
     let element = host_type(dtype);
     match usage {
-        BufferUse::Read | BufferUse::Index => quote!(&cuda_core::DeviceBuffer<#element>),
+        BufferUse::Read | BufferUse::Index | BufferUse::Listed => {
+            quote!(&cuda_core::DeviceBuffer<#element>)
+        }
         BufferUse::Write
         | BufferUse::WriteRead
         | BufferUse::Update

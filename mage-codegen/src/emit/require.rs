@@ -77,7 +77,6 @@ fn limit_of(pred: &HostPred, product: &HostExpr) -> Option<TokenStream> {
         | HostPred::InBuffer(_)
         | HostPred::IndicesBelow(..)
         | HostPred::PointersInto(..)
-        | HostPred::RowsAtMost(..)
         | HostPred::UnitStride(..)
         | HostPred::StrideMultipleOf(..)
         | HostPred::All(_) => None,

@@ -85,7 +85,7 @@ impl<'m> Names<'m> {
     pub fn length(&self, buffer: BufferId) -> TokenStream {
         let name = self.buffer(buffer);
         if self.module.buffers[buffer.0].index.is_some() {
-            return oxide::buffer_length(&handle::buffer(&name));
+            return oxide::buffer_length(&handle::buffer(self, buffer));
         }
         match self.module.buffers[buffer.0].layout {
             Layout::RowMajor => oxide::buffer_length(&name),
@@ -97,7 +97,7 @@ impl<'m> Names<'m> {
     pub fn address(&self, buffer: BufferId) -> TokenStream {
         let name = self.buffer(buffer);
         if self.module.buffers[buffer.0].index.is_some() {
-            return oxide::buffer_address(&handle::buffer(&name));
+            return oxide::buffer_address(&handle::buffer(self, buffer));
         }
         match self.module.buffers[buffer.0].layout {
             Layout::RowMajor => oxide::buffer_address(&name),
@@ -117,7 +117,7 @@ pub fn unchecked<'e>(names: &Names<'_>, expr: &'e HostExpr) -> Vec<&'e HostExpr>
         return Vec::new();
     }
     match expr {
-        HostExpr::Const(_) | HostExpr::Extent(_) => Vec::new(),
+        HostExpr::Const(_) | HostExpr::Extent(_) | HostExpr::Listed(_) => Vec::new(),
         HostExpr::CeilDiv(inner, divisor) => {
             [unchecked(names, inner), unchecked(names, divisor)].concat()
         }
@@ -182,7 +182,7 @@ pub fn constant(names: &Names<'_>, expr: &HostExpr) -> Option<u64> {
             values.collect::<Option<Vec<u64>>>()?.into_iter().min()
         }
         // What fixed extents decide has no condition.
-        HostExpr::Where(..) => None,
+        HostExpr::Listed(_) | HostExpr::Where(..) => None,
     }
 }
 
@@ -207,6 +207,7 @@ pub fn whole(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
         HostExpr::Const(number) => self::number(*number),
         // Always bound.
         HostExpr::Extent(_) => TokenStream::new(),
+        HostExpr::Listed(list) => handle::n_listed(names, *list),
         HostExpr::CeilDiv(inner, divisor) => {
             let (inner, divisor) = (receiver(names, inner), whole(names, divisor));
             quote!(#inner.div_ceil(#divisor))
@@ -269,6 +270,7 @@ pub fn checked(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
         }
         HostExpr::Const(_)
         | HostExpr::Extent(_)
+        | HostExpr::Listed(_)
         | HostExpr::CeilDiv(..)
         | HostExpr::Max(..)
         | HostExpr::Min(_)
@@ -309,6 +311,7 @@ fn reached(names: &Names<'_>, expr: &HostExpr) -> TokenStream {
         }
         HostExpr::Const(_)
         | HostExpr::Extent(_)
+        | HostExpr::Listed(_)
         | HostExpr::Product(_)
         | HostExpr::Sum(_)
         | HostExpr::RoundUp(..)

@@ -1,5 +1,6 @@
 //! What a module is run on, and the global memory that is made of it.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use mage_einsum::diagnostic::Code;
@@ -10,8 +11,13 @@ use super::facts::{Facts, elems_of, row_major};
 use super::global::{Contents, GlobalBuffer};
 use super::host::value;
 use super::workspace::{Part, Workspace};
-use super::{HostFailure, workspace_elems};
-use crate::kernel::{Buffer, BufferId, BufferUse, IndexUse, Module, REGION_ELEMS};
+use super::{HostFailure, indices, workspace_elems};
+use crate::kernel::{
+    Buffer, BufferId, BufferUse, ENTRY_ELEMS, IndexUse, Module, REGION_ELEMS, parts_of_long_rows,
+};
+
+/// What is listed is right by the way it is made, and any number of 32 bits.
+const LISTED_BELOW: u64 = 1 << u32::BITS;
 
 /// An operand of the call.
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +80,7 @@ pub(super) fn facts<'a>(
         let message = format!("{given} buffers for {wanted} outputs");
         return Err(HostFailure { code: Code::OperandCount, message });
     }
-    let extents = arguments.extents;
+    let (extents, lists) = (arguments.extents, lists(module, arguments));
     let (mut inputs, mut indices) = (arguments.inputs.iter(), arguments.indices.iter());
     let mut outputs = arguments.outputs.iter();
     let mut of_buffer = |position: usize| -> (u64, u64) {
@@ -83,6 +89,7 @@ pub(super) fn facts<'a>(
                 .next()
                 .map_or((0, 4), |input| (input.data.len() as u64, input.byte_alignment)),
             BufferUse::Index => (indices.next().map_or(0, |values| values.len() as u64), 4),
+            BufferUse::Listed => (lists[position].as_flattened().len() as u64, 4),
             BufferUse::Write | BufferUse::WriteRead | BufferUse::Update => {
                 outputs.next().map_or((0, 4), |output| (output.len as u64, output.byte_alignment))
             }
@@ -105,24 +112,27 @@ pub(super) fn facts<'a>(
     };
     let (lengths, byte_alignments) = (0..module.buffers.len()).map(aligned).unzip();
     let views = views(module, arguments)?;
-    let longest = longest(module, arguments);
-    Ok(Facts { module, extents, lengths, byte_alignments, views, longest })
+    Ok(Facts { module, extents, lengths, byte_alignments, views, lists })
 }
 
-/// For each buffer of row pointers the elements of its longest row.
-fn longest(module: &Module, arguments: &Arguments<'_>) -> Vec<u64> {
-    let mut indices = arguments.indices.iter();
-    let of_buffer = |buffer: &Buffer| {
-        let values = buffer.index.and_then(|_| indices.next()).map_or(&[][..], |values| *values);
-        match buffer.index {
-            Some(IndexUse::Pointers { .. }) => {
-                let rows = values.windows(2).map(|pair| u64::from(pair[1].saturating_sub(pair[0])));
-                rows.max().unwrap_or(0)
-            }
-            Some(IndexUse::Below(_)) | None => 0,
-        }
+/// For each buffer of use `Listed` its entries. Of what are no row pointers nothing is listed, since
+/// they are refused before anything is launched.
+fn lists(module: &Module, arguments: &Arguments<'_>) -> Vec<Vec<[u32; ENTRY_ELEMS]>> {
+    let buffers = || module.buffers.iter().enumerate();
+    let given = buffers().filter(|(_, buffer)| buffer.usage == BufferUse::Index);
+    let given: Vec<(usize, &[u32])> =
+        given.zip(arguments.indices).map(|((position, _), values)| (position, *values)).collect();
+    let list = |buffer: &Buffer| {
+        let Some(IndexUse::Parts { pointers, part_elems }) = buffer.index else { return None };
+        let (_, values) = given.iter().find(|(position, _)| *position == pointers.0)?;
+        let Some(IndexUse::Pointers { into }) = module.buffers[pointers.0].index else {
+            return None;
+        };
+        let end = value(arguments.extents, &module.extent(into))?;
+        let are_pointers = indices::disorder(values, end, "").is_none();
+        are_pointers.then(|| parts_of_long_rows(values, part_elems))
     };
-    module.buffers.iter().map(of_buffer).collect()
+    buffers().map(|(_, buffer)| list(buffer).unwrap_or_default()).collect()
 }
 
 /// For each buffer its view, where it is strided.
@@ -133,6 +143,7 @@ fn views(module: &Module, arguments: &Arguments<'_>) -> Result<Vec<Option<View>>
         let given = match buffer.usage {
             BufferUse::Read => inputs.next().and_then(|input| input.view),
             BufferUse::Index
+            | BufferUse::Listed
             | BufferUse::Write
             | BufferUse::WriteRead
             | BufferUse::Update
@@ -211,7 +222,11 @@ pub(super) fn buffers<'a>(
                 // A row pointer may be the end itself.
                 let is_pointers = matches!(buffer.index, Some(IndexUse::Pointers { .. }));
                 let below = if is_pointers { end.saturating_add(1) } else { end };
-                (Contents::Indices { values, below }, byte_alignment)
+                (Contents::Indices { values: Cow::Borrowed(values), below }, byte_alignment)
+            }
+            BufferUse::Listed => {
+                let values = Cow::Owned(facts.lists[position].as_flattened().to_vec());
+                (Contents::Indices { values, below: LISTED_BELOW }, byte_alignment)
             }
             BufferUse::Write => {
                 let (len, _) = output();

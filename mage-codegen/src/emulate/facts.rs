@@ -7,7 +7,7 @@ use mage_einsum::view::View;
 
 use super::host::value;
 use super::{HostFailure, workspace_elems};
-use crate::kernel::{Buffer, BufferId, BufferUse, IndexUse, Module};
+use crate::kernel::{Buffer, BufferId, BufferUse, ENTRY_ELEMS, IndexUse, Module};
 
 /// What the host knows at a launch.
 pub(super) struct Facts<'a> {
@@ -21,11 +21,31 @@ pub(super) struct Facts<'a> {
     pub byte_alignments: Vec<u64>,
     /// For every buffer its view; none for one that is not strided.
     pub views: Vec<Option<View>>,
-    /// For every buffer of row pointers the elements of the longest row; 0 where none are given.
-    pub longest: Vec<u64>,
+    /// For every buffer of use `Listed` its entries, for others nothing.
+    pub lists: Vec<Vec<[u32; ENTRY_ELEMS]>>,
+}
+
+/// What host values are made of.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    /// One extent a label.
+    pub extents: &'a [u64],
+    /// For every buffer of use `Listed` its entries; empty where no list is asked for.
+    pub lists: &'a [Vec<[u32; ENTRY_ELEMS]>],
+}
+
+impl<'a> From<&'a [u64]> for Known<'a> {
+    fn from(extents: &'a [u64]) -> Known<'a> {
+        Known { extents, lists: &[] }
+    }
 }
 
 impl<'a> Facts<'a> {
+    /// What host values are made of.
+    pub fn known(&self) -> Known<'_> {
+        Known { extents: self.extents, lists: &self.lists }
+    }
+
     /// A call whose buffers are as long as they must be. A product that leaves 64 bits is what
     /// the host's own checks refuse.
     pub fn as_required(
@@ -34,7 +54,7 @@ impl<'a> Facts<'a> {
         byte_alignments: &[u64],
     ) -> Facts<'a> {
         let length = |position: usize| match module.buffers[position].usage {
-            BufferUse::Register => Some(0),
+            BufferUse::Register | BufferUse::Listed => Some(0),
             BufferUse::Workspace => workspace_elems(module, extents),
             BufferUse::Read
             | BufferUse::Index
@@ -52,7 +72,7 @@ impl<'a> Facts<'a> {
             lengths: lengths.collect(),
             byte_alignments,
             views: views.collect(),
-            longest: vec![0; module.buffers.len()],
+            lists: vec![Vec::new(); module.buffers.len()],
         }
     }
 
@@ -80,6 +100,7 @@ impl<'a> Facts<'a> {
             IndexUse::Below(label) | IndexUse::Pointers { into: label } => {
                 value(self.extents, &self.module.extent(label))
             }
+            IndexUse::Parts { .. } => None,
         }
     }
 
@@ -108,7 +129,7 @@ pub(super) fn elems_of(module: &Module, buffer: BufferId, extents: &[u64]) -> Op
         dims.iter().try_fold(parts, |product, label| product.checked_mul(*extents.get(*label)?));
     match index {
         Some(IndexUse::Pointers { .. }) => product?.checked_add(1),
-        Some(IndexUse::Below(_)) | None => product,
+        Some(IndexUse::Below(_) | IndexUse::Parts { .. }) | None => product,
     }
 }
 

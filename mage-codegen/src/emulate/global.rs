@@ -1,6 +1,8 @@
 //! Global memory: the caller's inputs, the output with a record of what is written, or nothing but
 //! lengths where only the accesses are counted.
 
+use std::borrow::Cow;
+
 use mage_einsum::dtype::Dtype;
 
 use super::failure::Fault;
@@ -23,7 +25,7 @@ pub(super) enum Contents<'a> {
     /// An input.
     Read(&'a [f64]),
     /// Indices, each of which must be below a bound.
-    Indices { values: &'a [u32], below: u64 },
+    Indices { values: Cow<'a, [u32]>, below: u64 },
     /// So many indices, one after the other as long as they are below a bound, and again.
     SomeIndices { len: u64, below: u64 },
     /// So many row pointers, evenly from 0 to the end.

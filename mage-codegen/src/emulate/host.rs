@@ -5,7 +5,7 @@ use crate::kernel::{
     Arm, HostError, HostExpr, HostPred, HostStep, Kernel, ParamValue, Piece, code, wording,
 };
 
-use super::facts::Facts;
+use super::facts::{Facts, Known};
 use super::{Failure, HostFailure, Launched, Trap};
 
 /// A launch that the host decided on.
@@ -30,7 +30,7 @@ pub(super) fn host_message(facts: &Facts<'_>, error: &HostError) -> String {
         .iter()
         .map(|piece| match piece {
             Piece::Text(words) => words.clone(),
-            Piece::Value(expr) => value(facts.extents, expr)
+            Piece::Value(expr) => value(facts.known(), expr)
                 .map_or_else(|| format!("more than {}", u64::MAX), |value| value.to_string()),
             Piece::Length(buffer) => {
                 facts.lengths.get(buffer.0).map_or_else(|| "?".to_string(), u64::to_string)
@@ -141,7 +141,7 @@ fn launch(
 const MAX_BLOCKS: u64 = (1 << 31) - 1;
 
 fn required(facts: &Facts<'_>, expr: &HostExpr) -> Result<u64, Failure> {
-    value(facts.extents, expr)
+    value(facts.known(), expr)
         .ok_or_else(|| bug("a host value overflows and nothing required it not to"))
 }
 
@@ -165,11 +165,11 @@ fn bug(what: &str) -> Failure {
 fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
     match condition {
         HostPred::LengthIs(buffer, expr) => {
-            Some(*facts.lengths.get(buffer.0)? == value(facts.extents, expr)?)
+            Some(*facts.lengths.get(buffer.0)? == value(facts.known(), expr)?)
         }
         HostPred::LengthAtLeast(buffer, expr) => {
             let length = *facts.lengths.get(buffer.0)?;
-            Some(value(facts.extents, expr).is_some_and(|need| length >= need))
+            Some(value(facts.known(), expr).is_some_and(|need| length >= need))
         }
         HostPred::AlignedTo(buffer, bytes) => {
             let base = facts.byte_alignments.get(buffer.0)?.checked_rem(*bytes)?;
@@ -178,12 +178,11 @@ fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
             Some(is_zero(base) && is_zero(first.wrapping_mul(elem_bytes).checked_rem(*bytes)?))
         }
         HostPred::IndicesBelow(buffer, expr) => {
-            Some(facts.bound(*buffer)? <= value(facts.extents, expr)?)
+            Some(facts.bound(*buffer)? <= value(facts.known(), expr)?)
         }
         HostPred::PointersInto(buffer, expr) => {
-            Some(facts.bound(*buffer)? == value(facts.extents, expr)?)
+            Some(facts.bound(*buffer)? == value(facts.known(), expr)?)
         }
-        HostPred::RowsAtMost(buffer, limit) => Some(*facts.longest.get(buffer.0)? <= *limit),
         HostPred::InBuffer(buffer) => {
             let (view, extents) = facts.view(*buffer)?;
             let len = i128::from(*facts.lengths.get(buffer.0)?);
@@ -201,29 +200,28 @@ fn holds(facts: &Facts<'_>, condition: &HostPred) -> Option<bool> {
         | HostPred::MultipleOf(..)
         | HostPred::IsZero(_)
         | HostPred::Equal(..)
-        | HostPred::NotAbove(..) => holds_of(facts.extents, condition),
+        | HostPred::NotAbove(..) => holds_of(facts.known(), condition),
     }
 }
 
-/// The same for a condition on extents alone; none for one that asks for more.
-fn holds_of(extents: &[u64], condition: &HostPred) -> Option<bool> {
+/// The same for a condition on values alone; none for one that asks for more.
+fn holds_of(known: Known<'_>, condition: &HostPred) -> Option<bool> {
     match condition {
-        HostPred::AtMost(expr, limit) => Some(value(extents, expr)? <= *limit),
-        HostPred::AtLeast(expr, limit) => Some(value(extents, expr)? >= *limit),
+        HostPred::AtMost(expr, limit) => Some(value(known, expr)? <= *limit),
+        HostPred::AtLeast(expr, limit) => Some(value(known, expr)? >= *limit),
         HostPred::MultipleOf(expr, divisor) => {
-            value(extents, expr)?.checked_rem(*divisor).map(is_zero)
+            value(known, expr)?.checked_rem(*divisor).map(is_zero)
         }
-        HostPred::IsZero(expr) => value(extents, expr).map(is_zero),
-        HostPred::Equal(left, right) => Some(value(extents, left)? == value(extents, right)?),
-        HostPred::NotAbove(left, right) => Some(value(extents, left)? <= value(extents, right)?),
-        HostPred::All(parts) => every(parts, |part| holds_of(extents, part)),
+        HostPred::IsZero(expr) => value(known, expr).map(is_zero),
+        HostPred::Equal(left, right) => Some(value(known, left)? == value(known, right)?),
+        HostPred::NotAbove(left, right) => Some(value(known, left)? <= value(known, right)?),
+        HostPred::All(parts) => every(parts, |part| holds_of(known, part)),
         HostPred::LengthIs(..)
         | HostPred::LengthAtLeast(..)
         | HostPred::AlignedTo(..)
         | HostPred::InBuffer(_)
         | HostPred::IndicesBelow(..)
         | HostPred::PointersInto(..)
-        | HostPred::RowsAtMost(..)
         | HostPred::UnitStride(..)
         | HostPred::StrideMultipleOf(..) => None,
     }
@@ -244,32 +242,34 @@ fn is_zero(value: u64) -> bool {
 
 /// The value; none where an operation leaves 64 bits. Products go from left to right, as the
 /// emitted `checked_mul` chain does.
-pub(super) fn value(extents: &[u64], expr: &HostExpr) -> Option<u64> {
+pub(super) fn value<'a>(known: impl Into<Known<'a>>, expr: &HostExpr) -> Option<u64> {
+    let known = known.into();
     match expr {
         HostExpr::Const(number) => Some(*number),
-        HostExpr::Extent(label) => extents.get(*label).copied(),
+        HostExpr::Extent(label) => known.extents.get(*label).copied(),
+        HostExpr::Listed(list) => Some(known.lists.get(list.0)?.len() as u64),
         HostExpr::Product(factors) => factors
             .iter()
-            .try_fold(1_u64, |product, factor| product.checked_mul(value(extents, factor)?)),
+            .try_fold(1_u64, |product, factor| product.checked_mul(value(known, factor)?)),
         HostExpr::CeilDiv(dividend, divisor) => {
-            let (dividend, divisor) = (value(extents, dividend)?, value(extents, divisor)?);
+            let (dividend, divisor) = (value(known, dividend)?, value(known, divisor)?);
             let rest = u64::from(dividend.checked_rem(divisor)? != 0);
             dividend.checked_div(divisor)?.checked_add(rest)
         }
         HostExpr::Sum(terms) => {
-            terms.iter().try_fold(0_u64, |sum, term| sum.checked_add(value(extents, term)?))
+            terms.iter().try_fold(0_u64, |sum, term| sum.checked_add(value(known, term)?))
         }
         HostExpr::RoundUp(inner, multiple) => {
-            value(extents, inner)?.checked_next_multiple_of(*multiple)
+            value(known, inner)?.checked_next_multiple_of(*multiple)
         }
-        HostExpr::Max(inner, least) => Some(value(extents, inner)?.max(*least)),
+        HostExpr::Max(inner, least) => Some(value(known, inner)?.max(*least)),
         HostExpr::Min(values) => {
-            let values: Option<Vec<u64>> = values.iter().map(|part| value(extents, part)).collect();
+            let values: Option<Vec<u64>> = values.iter().map(|part| value(known, part)).collect();
             values?.into_iter().min()
         }
         HostExpr::Where(condition, inner) => {
-            if holds_of(extents, condition)? {
-                value(extents, inner)
+            if holds_of(known, condition)? {
+                value(known, inner)
             } else {
                 Some(0)
             }

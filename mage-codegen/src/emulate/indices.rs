@@ -19,7 +19,7 @@ pub(super) fn check(facts: &Facts<'_>, arguments: &Arguments<'_>) -> Result<(), 
         let wrong = match buffer.index {
             Some(IndexUse::Below(label)) => beyond(values, bound, name(label)),
             Some(IndexUse::Pointers { into }) => disorder(values, bound, name(into)),
-            None => None,
+            Some(IndexUse::Parts { .. }) | None => None,
         };
         if let Some(what) = wrong {
             let message = format!("index operand `{}` {what}", buffer.name);
@@ -35,7 +35,7 @@ fn beyond(values: &[u32], extent: u64, label: &str) -> Option<String> {
 }
 
 /// Row pointers begin at 0, never fall, and end at the extent.
-fn disorder(values: &[u32], extent: u64, label: &str) -> Option<String> {
+pub(super) fn disorder(values: &[u32], extent: u64, label: &str) -> Option<String> {
     if let Some(first) = values.first().filter(|first| **first != 0) {
         return Some(format!("begins at {first}, not at 0"));
     }

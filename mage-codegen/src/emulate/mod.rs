@@ -151,7 +151,9 @@ pub fn count(module: &Module, sample: &Sample<'_>) -> Result<Counts, Failure> {
         .map(|((position, buffer), (len, byte_alignment))| {
             let contents = match buffer.usage {
                 BufferUse::Read => Contents::ReadNothing(*len),
-                BufferUse::Index => some_indices(&facts, BufferId(position), *len),
+                BufferUse::Index | BufferUse::Listed => {
+                    some_indices(&facts, BufferId(position), *len)
+                }
                 BufferUse::Write => Contents::WriteNothing(*len),
                 BufferUse::WriteRead
                 | BufferUse::Update
@@ -173,7 +175,9 @@ fn some_indices<'a>(facts: &Facts<'_>, buffer: BufferId, len: u64) -> Contents<'
     let bound = facts.bound(buffer).unwrap_or(0);
     match facts.module.buffers[buffer.0].index {
         Some(IndexUse::Pointers { .. }) => Contents::SomePointers { len, end: bound },
-        Some(IndexUse::Below(_)) | None => Contents::SomeIndices { len, below: bound },
+        Some(IndexUse::Below(_) | IndexUse::Parts { .. }) | None => {
+            Contents::SomeIndices { len, below: bound }
+        }
     }
 }
 

@@ -11,6 +11,8 @@ pub enum HostExpr {
     Const(u64),
     /// The extent of the label at this position in `Module::labels`.
     Extent(usize),
+    /// How many parts of long rows a buffer of use `Listed` holds.
+    Listed(BufferId),
     /// The product; 1 when empty.
     Product(Vec<HostExpr>),
     /// The quotient, rounded up; the divisor is not zero where it is reached.
@@ -42,7 +44,7 @@ impl HostExpr {
 
     fn collect_labels(&self, into: &mut Vec<usize>) {
         match self {
-            HostExpr::Const(_) => {}
+            HostExpr::Const(_) | HostExpr::Listed(_) => {}
             HostExpr::Extent(label) => {
                 if !into.contains(label) {
                     into.push(*label);
@@ -172,8 +174,6 @@ pub enum HostPred {
     IndicesBelow(BufferId, HostExpr),
     /// The elements of an index buffer were found to be row pointers that end at this.
     PointersInto(BufferId, HostExpr),
-    /// No row of the row pointers in an index buffer is longer.
-    RowsAtMost(BufferId, u64),
     /// All of them; true when empty.
     All(Vec<HostPred>),
 }
@@ -194,7 +194,6 @@ impl HostPred {
             HostPred::AlignedTo(..)
             | HostPred::InBuffer(_)
             | HostPred::UnitStride(..)
-            | HostPred::RowsAtMost(..)
             | HostPred::StrideMultipleOf(..) => Vec::new(),
             HostPred::All(all) => all.iter().flat_map(HostPred::values).collect(),
         }

@@ -4,6 +4,7 @@
 
 mod module;
 mod host;
+mod long_rows;
 mod expr;
 mod stmt;
 pub mod function;
@@ -18,6 +19,7 @@ pub(crate) use describe::describe;
 pub use expr::{BinOp, Expr, Pred, Ty, VarId};
 pub use function::has_kernel;
 pub use host::{Arm, HostError, HostExpr, HostPred, HostStep};
+pub use long_rows::{ENTRY_ELEMS, parts_of_long_rows, parts_of_long_rows_source};
 pub use module::{
     Buffer, BufferId, BufferUse, IndexUse, Kernel, Label, Module, Param, ParamValue, Provenance,
     REGION_ELEMS, RegArray, RegId, Region, SharedArray, SharedId, Var, Workspace,

@@ -73,6 +73,9 @@ pub enum BufferUse {
     /// The caller's u32 elements, read only and as indices only. They reach a launch through a
     /// handle that has checked them.
     Index,
+    /// What the handle of row pointers lists when it checks them, u32 elements, read only and as
+    /// indices only.
+    Listed,
     /// The caller's. Every element is written exactly once; what it held before is never read.
     Write,
     /// The caller's. One launch writes every element exactly once, later ones read it; what it held
@@ -100,6 +103,13 @@ pub enum IndexUse {
     Pointers {
         /// The label's position.
         into: usize,
+    },
+    /// The parts of long rows, as [`parts_of_long_rows`](super::parts_of_long_rows) lists them.
+    Parts {
+        /// The row pointers.
+        pointers: BufferId,
+        /// Elements of a part.
+        part_elems: u32,
     },
 }
 
@@ -255,12 +265,27 @@ impl Workspace {
 }
 
 impl BufferUse {
+    /// Whether its elements are read as indices.
+    pub fn is_index(self) -> bool {
+        match self {
+            BufferUse::Index | BufferUse::Listed => true,
+            BufferUse::Read
+            | BufferUse::Write
+            | BufferUse::WriteRead
+            | BufferUse::Update
+            | BufferUse::Temp
+            | BufferUse::Register
+            | BufferUse::Workspace => false,
+        }
+    }
+
     /// Whether a kernel's result is the caller's to read there.
     pub fn is_output(self) -> bool {
         match self {
             BufferUse::Write | BufferUse::WriteRead | BufferUse::Update => true,
             BufferUse::Read
             | BufferUse::Index
+            | BufferUse::Listed
             | BufferUse::Temp
             | BufferUse::Register
             | BufferUse::Workspace => false,
@@ -314,6 +339,7 @@ impl Module {
         let pred = match self.buffers.get(buffer.0)?.index? {
             IndexUse::Below(label) => HostPred::IndicesBelow(buffer, self.extent(label)),
             IndexUse::Pointers { into } => HostPred::PointersInto(buffer, self.extent(into)),
+            IndexUse::Parts { pointers, part_elems: _ } => return self.index_requirement(pointers),
         };
         Some(pred)
     }

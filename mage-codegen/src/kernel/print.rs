@@ -8,7 +8,7 @@ mod stmt;
 use mage_einsum::index::{Extent, Layout};
 
 use super::walk::{self, Constant};
-use super::{BufferId, BufferUse, HostExpr, IndexUse, Kernel, Module, Workspace};
+use super::{Buffer, BufferId, BufferUse, HostExpr, IndexUse, Kernel, Module, Workspace};
 
 /// The whole module.
 pub fn print(module: &Module) -> String {
@@ -84,8 +84,9 @@ fn buffer(module: &Module, id: BufferId) -> String {
             Some(IndexUse::Below(below)) => {
                 format!("reads {name}: u32[{dims}], each below {}", label(module, below))
             }
-            None => format!("reads {name}: u32[{dims}]"),
+            Some(IndexUse::Parts { .. }) | None => format!("reads {name}: u32[{dims}]"),
         },
+        BufferUse::Listed => format!("lists {name}: u32[{dims}]{}", listed(module, buffer)),
         BufferUse::Write => format!("writes {name}: {dtype}[{dims}]"),
         BufferUse::WriteRead => format!("writes {name}: {dtype}[{dims}], then reads it"),
         BufferUse::Update => format!("adds to {name}: {dtype}[{dims}]"),
@@ -98,6 +99,19 @@ fn buffer(module: &Module, id: BufferId) -> String {
             let elems = shown(module.workspace.as_ref().map(|workspace| &workspace.elems));
             format!("has {name}: {dtype}[{elems}]")
         }
+    }
+}
+
+/// What the entries of a list are.
+fn listed(module: &Module, buffer: &Buffer) -> String {
+    match buffer.index {
+        Some(IndexUse::Parts { pointers, part_elems }) => {
+            let pointers = &module.buffers[pointers.0].ident;
+            format!(
+                ", row, first and beyond of each part of {part_elems} or more of a row of {pointers}"
+            )
+        }
+        Some(IndexUse::Below(_) | IndexUse::Pointers { .. }) | None => String::new(),
     }
 }
 

@@ -41,13 +41,15 @@ pub fn verify(module: &Module) -> Result<(), String> {
 /// kernels go where the elements lead.
 fn index(module: &Module, id: BufferId) -> Result<(), String> {
     let Buffer { name, usage, index, .. } = &module.buffers[id.0];
-    if index.is_some() != (*usage == BufferUse::Index) {
-        return Err(format!("buffer `{name}` and its indices disagree"));
+    match (index, usage) {
+        (Some(IndexUse::Below(label) | IndexUse::Pointers { into: label }), BufferUse::Index) => {
+            label_exists(module, *label).map_err(|why| format!("buffer `{name}`: {why}"))?;
+        }
+        (Some(IndexUse::Parts { pointers, part_elems: 1.. }), BufferUse::Listed)
+            if holds_pointers(module, *pointers) => {}
+        (None, usage) if !usage.is_index() => return Ok(()),
+        (_, _) => return Err(format!("buffer `{name}` and its indices disagree")),
     }
-    let Some(IndexUse::Below(label) | IndexUse::Pointers { into: label }) = index else {
-        return Ok(());
-    };
-    label_exists(module, *label).map_err(|why| format!("buffer `{name}`: {why}"))?;
     let wanted = module.index_requirement(id);
     let is_it = |step: &HostStep| match step {
         HostStep::Require { that, error: _ } => Some(that) == wanted.as_ref(),
@@ -61,6 +63,11 @@ fn index(module: &Module, id: BufferId) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("the host does not require what the elements of `{name}` must be"))
+}
+
+fn holds_pointers(module: &Module, id: BufferId) -> bool {
+    let buffer = module.buffers.get(id.0);
+    buffer.is_some_and(|buffer| matches!(buffer.index, Some(IndexUse::Pointers { .. })))
 }
 
 /// Every temporary has its region, and there is a workspace exactly for them.
@@ -202,10 +209,6 @@ fn host_pred(module: &Module, condition: &HostPred) -> Result<(), String> {
             divides(*divisor)?;
             strided_dim(module, *buffer, *dim)
         }
-        HostPred::RowsAtMost(buffer, _) => match module.buffers.get(buffer.0).map(|b| b.index) {
-            Some(Some(IndexUse::Pointers { .. })) => Ok(()),
-            Some(_) | None => Err(format!("{buffer:?} holds no row pointers")),
-        },
         HostPred::All(parts) => parts.iter().try_for_each(|part| host_pred(module, part)),
     }
 }
@@ -236,6 +239,10 @@ fn host_expr(module: &Module, expr: &HostExpr) -> Result<(), String> {
     match expr {
         HostExpr::Const(_) => Ok(()),
         HostExpr::Extent(label) => label_exists(module, *label),
+        HostExpr::Listed(list) => match module.buffers.get(list.0).map(|buffer| buffer.index) {
+            Some(Some(IndexUse::Parts { .. })) => Ok(()),
+            Some(_) | None => Err(format!("{list:?} lists nothing")),
+        },
         HostExpr::Product(parts) | HostExpr::Sum(parts) | HostExpr::Min(parts) => {
             parts.iter().try_for_each(|part| host_expr(module, part))
         }

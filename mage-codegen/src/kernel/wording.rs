@@ -127,7 +127,7 @@ fn index_out_of_range(module: &Module, buffer: BufferId) -> Vec<Piece> {
     let (what, label) = match module.buffers.get(buffer.0).and_then(|buffer| buffer.index) {
         Some(IndexUse::Pointers { into }) => ("ends at", into),
         Some(IndexUse::Below(label)) => ("has indices below", label),
-        None => ("has indices below", usize::MAX),
+        Some(IndexUse::Parts { .. }) | None => ("has indices below", usize::MAX),
     };
     vec![
         text(format!("{} {what} ", buffer_name(module, buffer))),
@@ -211,6 +211,7 @@ fn buffer_name(module: &Module, buffer: BufferId) -> String {
 fn named(buffer: &Buffer) -> String {
     match buffer.usage {
         BufferUse::Index => format!("index operand `{}`", buffer.name),
+        BufferUse::Listed => format!("list `{}`", buffer.name),
         BufferUse::Read => format!("operand `{}`", buffer.name),
         BufferUse::Write | BufferUse::WriteRead | BufferUse::Update => {
             format!("output `{}`", buffer.name)

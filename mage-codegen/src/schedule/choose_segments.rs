@@ -19,7 +19,7 @@ const ROW_LANES: [u32; 3] = [8, 16, WARP_THREADS];
 /// Edges in flight: with four features a lane and a warp a row, 2 KiB of it.
 const AHEAD: u32 = 4;
 
-/// Edges of a part: each warp of its block has 64 of them, as many as a usual row has or more.
+/// Edges of a part: each warp of its block has 64 of them or more, as many as a usual row has.
 const PART_EDGES: u32 = 512;
 
 /// The launch of a statement that reduces the edges of each row, with features last in its target;
@@ -46,7 +46,7 @@ pub fn choose_segments(
         }
     };
     let segments = Segments {
-        row_mode: *row_mode,
+        segment,
         lane_mode: *lane_mode,
         edge_mode: *edge_mode,
         row_lanes,
@@ -80,8 +80,12 @@ fn reasons(program: &Program, segments: &Segments) -> Vec<Reason> {
             "an element is looked up before it is read, and memory answers long after it is asked",
         ),
         reason(
-            format!("rows with more than {} of `{edge}` in parts", segments.part_edges),
+            format!("rows with {} of `{edge}` or more in parts", segments.part_edges),
             "the lanes of one row would still be at it when all others have long been done",
+        ),
+        reason(
+            "parts are listed where the row pointers are checked".to_string(),
+            "a block of a part has none to search for, and no block is launched for nothing",
         ),
     ]
 }

@@ -386,9 +386,9 @@ impl Nest<'_> {
     }
 
     fn segments(&mut self, segments: &Segments) {
-        let Segments { row_mode, lane_mode, edge_mode, block_threads, ahead, .. } = *segments;
+        let Segments { segment, lane_mode, edge_mode, block_threads, ahead, .. } = *segments;
         let [row, lane, edge] =
-            [row_mode, lane_mode, edge_mode].map(|mode| self.name(mode).to_string());
+            [segment.row, lane_mode, edge_mode].map(|mode| self.name(mode).to_string());
         for (position, lanes) in segments.row_lanes.iter().enumerate() {
             match segments.row_lanes.get(position + 1) {
                 Some(_) => self.open(&format!("for {lane} up to {}", lanes * 4)),
@@ -403,8 +403,9 @@ impl Nest<'_> {
             self.depth = 0;
         }
         self.line(&format!(
-            "rows of more than {0} of {edge} in parts: blocks of their own reduce every {0} of \
-             {edge} before, the lanes combine those of their row in ascending order",
+            "rows of {0} of {edge} or more in parts: a block of its own reduces every {0} of a row, \
+             and what is left beside the last, before; the lanes combine those of their row in \
+             ascending order",
             segments.part_edges
         ));
         for kind in &segments.kinds {

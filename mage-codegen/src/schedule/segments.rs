@@ -1,16 +1,16 @@
 //! The type of a reduction over the rows of a CSR matrix, with features along the lanes.
 
-use mage_einsum::index::ModeId;
+use mage_einsum::index::{ModeId, Segment};
 
 use super::VariantKind;
 
 /// Neighbouring lanes have a row's features and take its edges one after the other. Long rows are
-/// cut into parts, which blocks of their own reduce before; then the lanes combine the parts of
-/// their row in ascending order.
+/// cut into parts, which the handle of the row pointers lists and blocks of their own reduce before;
+/// then the lanes combine the parts of their row in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segments {
-    /// The mode of the rows.
-    pub row_mode: ModeId,
+    /// The rows: their mode and their pointers.
+    pub segment: Segment,
     /// The features' mode, the target's last.
     pub lane_mode: ModeId,
     /// The mode of the edges.
@@ -24,9 +24,8 @@ pub struct Segments {
     pub part_threads: u32,
     /// Edges of a lane in flight.
     pub ahead: u32,
-    /// Edges of a part: where the edges of all rows, one after the other, are cut. A row with more
-    /// is long, so that no part has edges of more than two long rows: the one that its first edge
-    /// belongs to, and that of its last.
+    /// Edges of a part; the last one of a row has what is left beside. A row with as many or more
+    /// is long.
     pub part_edges: u32,
     /// The variants, in the order in which the host tries them.
     pub kinds: Vec<VariantKind>,

@@ -37,7 +37,7 @@ fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
             if !segments.row_lanes.iter().all(fits) || segments.row_lanes.is_empty() {
                 return Err(format!("{:?} lanes a row", segments.row_lanes));
             }
-            let mapped = [segments.row_mode, segments.lane_mode, segments.edge_mode];
+            let mapped = [segments.segment.row, segments.lane_mode, segments.edge_mode];
             verify_modes(schedule, launch, &mapped)
         }
         Strategy::Elementwise(elementwise) => {

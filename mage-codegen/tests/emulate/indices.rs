@@ -2,8 +2,8 @@
 
 use mage_codegen::emulate::{Arguments, Failure, Input, Output, Run, Sample, count, run};
 use mage_codegen::kernel::{
-    Expr, HostPred, HostStep, IndexUse, Module, Place, Reg, RegId, Space, Stmt, Ty, Var, VarId,
-    Width, print, verify,
+    BufferId, BufferUse, Expr, HostExpr, HostPred, HostStep, IndexUse, Module, Place, Reg, RegId,
+    Space, Stmt, Ty, Var, VarId, Width, parts_of_long_rows, print, verify,
 };
 use mage_einsum::diagnostic::Code;
 
@@ -106,6 +106,45 @@ fn indices_and_values_are_not_mixed() {
     assert!(verify(&unsaid).unwrap_err().contains("buffer `S` and its indices disagree"));
     unsaid.buffers[S.0].index = Some(IndexUse::Below(7));
     assert!(verify(&unsaid).unwrap_err().contains("label 7"));
+}
+
+#[test]
+fn parts_are_those_of_long_rows() {
+    let rows: [(&[u32], &[[u32; 3]]); 6] = [
+        (&[], &[]),
+        (&[0, 2, 2, 4], &[]),
+        (&[0, 3], &[[0, 0, 3]]),
+        (&[0, 0, 5, 5], &[[1, 0, 5]]),
+        (&[0, 2, 8, 11], &[[1, 2, 5], [1, 5, 8], [2, 8, 11]]),
+        (&[0, 1, 12, 14], &[[1, 1, 4], [1, 4, 7], [1, 7, 12]]),
+    ];
+    for (pointers, expected) in rows {
+        assert_eq!(parts_of_long_rows(pointers, 3), expected, "{pointers:?}");
+    }
+}
+
+#[test]
+fn parts_are_listed_of_row_pointers_alone() {
+    let listed = |pointers: BufferId, part_elems: u32| {
+        let mut module = module();
+        let list = BufferId(module.buffers.len());
+        let mut buffer = module.buffers[P.0].clone();
+        buffer.usage = BufferUse::Listed;
+        buffer.index = Some(IndexUse::Parts { pointers, part_elems });
+        buffer.ident = "p_parts".to_string();
+        buffer.dims.clear();
+        buffer.parts = Some(HostExpr::Listed(list));
+        module.buffers.push(buffer);
+        verify(&module)
+    };
+    assert_eq!(listed(P, 2), Ok(()));
+    for (pointers, part_elems) in [(S, 2), (W, 2), (BufferId(9), 2), (P, 0)] {
+        let why = listed(pointers, part_elems).unwrap_err();
+        assert!(why.contains("and its indices disagree"), "{why}");
+    }
+    let mut module = module();
+    module.host.push(HostStep::ReturnIf(HostPred::IsZero(HostExpr::Listed(P))));
+    assert!(verify(&module).unwrap_err().contains("lists nothing"));
 }
 
 #[test]

@@ -169,7 +169,7 @@ pub fn elems(module: &Module, buffer: BufferId) -> HostExpr {
     let product = HostExpr::product(module.buffers[buffer.0].parts.iter().cloned().chain(extents));
     match module.buffers[buffer.0].index {
         Some(IndexUse::Pointers { .. }) => HostExpr::sum([product, HostExpr::Const(1)]),
-        Some(IndexUse::Below(_)) | None => product,
+        Some(IndexUse::Below(_) | IndexUse::Parts { .. }) | None => product,
     }
 }
 

@@ -47,6 +47,7 @@ pub fn lower(schedule: &Schedule) -> Module {
         host: Vec::new(),
         kernels: Vec::new(),
     };
+    segments::list_parts(schedule, &names, &mut module);
     workspace::lay_out(schedule, &names, &mut module);
     module.host = host::checks(schedule, &names, &module);
     let mut launches = Vec::new();

@@ -79,7 +79,7 @@ impl Names {
         &self.tensors[id.0]
     }
 
-    /// One a tensor: the partial sums of its elements.
+    /// One a tensor: the partial sums of its elements, or the parts that are listed of it.
     pub fn parts(&self) -> &[String] {
         &self.parts
     }

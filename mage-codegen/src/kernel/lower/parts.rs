@@ -51,10 +51,12 @@ pub fn dims(schedule: &Schedule, launch: &Launch, names: &Names, target: &Buffer
     }
 }
 
-/// The partial sums of a tensor's elements in the workspace.
-pub fn buffer(module: &Module, names: &Names, tensor: TensorId) -> Option<BufferId> {
+/// The partial sums of a tensor's elements in the workspace, or the list of the parts of a tensor's
+/// rows. Where there are none, it is a buffer that does not exist, which the verifier refuses.
+pub fn buffer(module: &Module, names: &Names, tensor: TensorId) -> BufferId {
     let ident = &names.parts()[tensor.0];
-    module.buffers.iter().position(|buffer| buffer.ident == *ident).map(BufferId)
+    let mut buffers = module.buffers.iter();
+    BufferId(buffers.position(|buffer| buffer.ident == *ident).unwrap_or(usize::MAX))
 }
 
 impl Parts {
@@ -80,11 +82,12 @@ impl Parts {
         }
     }
 
-    /// The values for edges that are cut into parts of a fixed length, `n_parts` results of which
-    /// lie in the workspace where there are more edges than one part has.
-    pub fn of_edges(n_edges: HostExpr, n_parts: HostExpr, part_edges: u32) -> Parts {
-        let long = HostPred::AtLeast(n_edges.clone(), u64::from(part_edges) + 1);
+    /// The values for edges of which rows have parts of a fixed length or more: there are no more
+    /// parts than have room among all edges, and none where there are fewer edges than one has.
+    pub fn of_edges(n_edges: HostExpr, part_edges: u32) -> Parts {
+        let long = HostPred::AtLeast(n_edges.clone(), u64::from(part_edges));
         let is_open = n_edges.as_const().is_none();
+        let n_parts = n_edges.ceil_div(u64::from(part_edges));
         Parts {
             when: is_open.then_some(long).into_iter().collect(),
             n_blocks: n_parts.clone(),

@@ -277,7 +277,8 @@ fn rows_sentences(schedule: &Schedule, launch: &Launch, rows: &Rows) -> Vec<Stri
 fn segments_sentences(program: &Program, launch: &Launch, segments: &Segments) -> Vec<String> {
     let name = |mode: ModeId| &program.mode(mode).name;
     let (row, lane, edge) =
-        (name(segments.row_mode), name(segments.lane_mode), name(segments.edge_mode));
+        (name(segments.segment.row), name(segments.lane_mode), name(segments.edge_mode));
+    let pointers = &program.tensor(segments.segment.pointers).name;
     vec![
         format!(
             "{}; a row's pointers rise and end at `{edge}`, and indices are below the extents that \
@@ -286,11 +287,12 @@ fn segments_sentences(program: &Program, launch: &Launch, segments: &Segments) -
             checked(program, launch)
         ),
         format!(
-            "A row is long where it has more than {part} of `{edge}`, so that a part of {part} has \
-             terms of two long rows at most, that of its first and that of its last: each has a place \
-             of its own in the workspace, which one launch writes and the next one reads. Within a \
-             block a cell of shared memory is written by one thread before a barrier and read behind \
-             it, and another barrier stands before it is written again.",
+            "The handle of `{pointers}`, whose fields nothing else can set, lists the parts of rows \
+             with {part} of `{edge}` or more, each once, within its row and of {part} or more: so the \
+             quotient of a part's first by {part} is below the number of parts in the workspace, no \
+             other part has it, and those of a row follow each other. One launch writes that place, \
+             and the next one reads it. Within a block a cell of shared memory is written by one \
+             thread before a barrier and read behind it.",
             part = segments.part_edges
         ),
         format!(

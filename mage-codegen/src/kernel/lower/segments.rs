@@ -5,7 +5,7 @@ mod edges;
 mod long;
 mod cut;
 
-use mage_einsum::index::{Access, Segment, Statement};
+use mage_einsum::index::{Access, Layout, Segment, Statement};
 
 use super::builder::{Builder, Frame, Write, host_extent, reg};
 use super::coordinates;
@@ -18,9 +18,10 @@ use super::value::Held;
 use super::{reduce, wide};
 use crate::device::WARP_THREADS;
 use crate::kernel::{
-    Arm, BufferId, Expr, HostExpr, HostPred, HostStep, Kernel, Module, Pred, RegId, Stmt, Ty, Width,
+    Arm, Buffer, BufferId, BufferUse, ENTRY_ELEMS, Expr, HostExpr, HostPred, HostStep, IndexUse,
+    Kernel, Module, Pred, RegId, Stmt, Ty, Width,
 };
-use crate::schedule::{Launch, LongRows, Schedule, Segments, VariantKind, lies_along};
+use crate::schedule::{Launch, LongRows, Schedule, Segments, Strategy, VariantKind, lies_along};
 
 /// The kernels, and the steps that select one.
 pub fn lower(
@@ -30,14 +31,9 @@ pub fn lower(
     names: &Names,
     module: &Module,
 ) -> (Vec<Kernel>, Vec<HostStep>) {
-    let Some(segment) = schedule.program.statements[launch.statement].segment else {
-        return (Vec::new(), Vec::new());
-    };
-    let target = schedule.target(launch).tensor;
-    let Some(sums) = parts::buffer(module, names, target) else {
-        return (Vec::new(), Vec::new());
-    };
-    let host = Host { schedule, launch, segments, names, segment, sums };
+    let tensors = [schedule.target(launch).tensor, segments.segment.pointers];
+    let [sums, list] = tensors.map(|tensor| parts::buffer(module, names, tensor));
+    let host = Host { schedule, launch, segments, names, sums, list };
     let (mut arms, mut steps) = (Vec::new(), Vec::new());
     let mut kernels: Vec<Kernel> =
         segments.kinds.iter().map(|kind| Row::of_parts(&host, *kind).parts_kernel()).collect();
@@ -91,16 +87,40 @@ struct Host<'p> {
     launch: &'p Launch,
     segments: &'p Segments,
     names: &'p Names,
-    segment: Segment,
-    /// The buffer of the parts' results: two of each part, with all features.
+    /// The buffer of the parts' results, each with all features.
     sums: BufferId,
+    /// The list of the parts.
+    list: BufferId,
 }
 
-/// Where the edges of all rows are cut: two results for each part.
+/// The results of parts in the workspace.
 pub fn parts(schedule: &Schedule, segments: &Segments, names: &Names) -> Parts {
     let n_edges = host_extent(&schedule.program, names, segments.edge_mode);
-    let n_parts = n_edges.clone().ceil_div(u64::from(segments.part_edges));
-    Parts::of_edges(n_edges, HostExpr::product([n_parts, HostExpr::Const(2)]), segments.part_edges)
+    Parts::of_edges(n_edges, segments.part_edges)
+}
+
+/// Adds the lists of the parts of long rows, one for each buffer of row pointers.
+pub fn list_parts(schedule: &Schedule, names: &Names, module: &mut Module) {
+    for launch in &schedule.launches {
+        let Strategy::Segments(segments) = &launch.strategy else { continue };
+        let pointers = BufferId(segments.segment.pointers.0);
+        let ident = &names.parts()[pointers.0];
+        if module.buffers.iter().any(|buffer| buffer.ident == *ident) {
+            continue;
+        }
+        let (list, whole) = (BufferId(module.buffers.len()), &module.buffers[pointers.0]);
+        let entry = HostExpr::Const(ENTRY_ELEMS as u64);
+        module.buffers.push(Buffer {
+            name: format!("{}_parts", whole.name),
+            ident: ident.clone(),
+            parts: Some(HostExpr::product([HostExpr::Listed(list), entry])),
+            dims: Vec::new(),
+            dtype: whole.dtype,
+            index: Some(IndexUse::Parts { pointers, part_elems: segments.part_edges }),
+            layout: Layout::RowMajor,
+            usage: BufferUse::Listed,
+        });
+    }
 }
 
 impl Host<'_> {
@@ -109,37 +129,41 @@ impl Host<'_> {
         let tile = u64::from(lanes * Segments::elems(kind));
         let rows = u64::from(self.segments.block_threads / lanes);
         let tiles = extent(self.segments.lane_mode).ceil_div(tile);
-        HostExpr::product([extent(self.segments.row_mode).ceil_div(rows), tiles])
+        HostExpr::product([extent(self.segments.segment.row).ceil_div(rows), tiles])
     }
 
     /// Blocks of the kernel of parts.
     fn part_blocks(&self, kind: VariantKind) -> HostExpr {
         let extent = |mode| host_extent(&self.schedule.program, self.names, mode);
         let tile = u64::from(WARP_THREADS * Segments::elems(kind));
-        let parts = extent(self.segments.edge_mode).ceil_div(self.segments.part_edges.into());
-        HostExpr::product([parts, extent(self.segments.lane_mode).ceil_div(tile)])
+        let tiles = extent(self.segments.lane_mode).ceil_div(tile);
+        HostExpr::product([HostExpr::Listed(self.list), tiles])
     }
 
     fn has_no_long_rows(&self) -> HostPred {
-        let pointers = BufferId(self.segment.pointers.0);
-        HostPred::RowsAtMost(pointers, u64::from(self.segments.part_edges))
+        HostPred::IsZero(HostExpr::Listed(self.list))
     }
 
     /// Whether the workspace has room for the results of all parts, and begins where these accesses
-    /// may.
+    /// may, and the grid has blocks enough.
     fn has_room(&self, module: &Module, kind: VariantKind) -> HostPred {
-        let room = parts(self.schedule, self.segments, self.names).eligible(module);
+        let memory = module.memory_of(self.sums);
+        let workspace = module.workspace.iter();
+        let room =
+            workspace.map(|known| HostPred::LengthAtLeast(known.buffer, known.elems.clone()));
         let bytes = self.schedule.program.accumulator().size_bytes();
-        match kind {
-            VariantKind::Narrow => room,
-            VariantKind::Wide => HostPred::All(vec![
-                room,
-                HostPred::AlignedTo(
-                    module.memory_of(self.sums),
-                    u64::from(Segments::elems(kind)) * bytes,
-                ),
-            ]),
-        }
+        let aligned = match kind {
+            VariantKind::Narrow => None,
+            VariantKind::Wide => {
+                Some(HostPred::AlignedTo(memory, u64::from(Segments::elems(kind)) * bytes))
+            }
+        };
+        let (blocks, limit) =
+            (self.part_blocks(kind), u64::from(self.schedule.device.capability.grid_blocks));
+        // Parts alone are few: a part has many edges, and those have a number of 32 bits.
+        let tiles_are_many = !matches!(blocks, HostExpr::Listed(_));
+        let few = tiles_are_many.then_some(HostPred::AtMost(blocks, limit));
+        HostPred::All(room.chain(aligned).chain(few).collect())
     }
 
     fn eligible(&self, module: &Module, kind: VariantKind) -> HostPred {
@@ -164,13 +188,13 @@ struct Row<'p> {
     schedule: &'p Schedule,
     launch: &'p Launch,
     segments: &'p Segments,
-    segment: Segment,
     lanes: u32,
     /// What the kernel's name says beside the accesses.
     what: String,
     kind: VariantKind,
     long: LongRows,
     sums: BufferId,
+    list: BufferId,
     /// What a lane's outputs become.
     acc: RegId,
     /// What is read and does not differ from edge to edge.
@@ -194,7 +218,7 @@ impl<'p> Row<'p> {
         kind: VariantKind,
         long: LongRows,
     ) -> Row<'p> {
-        let Host { schedule, launch, segments, names, segment, sums } = *host;
+        let Host { schedule, launch, segments, names, sums, list } = *host;
         let mut builder = Builder::new(schedule, launch, names, Ty::U64);
         let elems = Segments::elems(kind);
         for access in reads(&builder.statements.clone()) {
@@ -210,12 +234,12 @@ impl<'p> Row<'p> {
             schedule,
             launch,
             segments,
-            segment,
             lanes,
             what,
             kind,
             long,
             sums,
+            list,
             acc,
             constant,
         }
@@ -244,11 +268,7 @@ impl<'p> Row<'p> {
         self.load_constant(&mut body, &point);
         match self.long {
             LongRows::Whole => self.edges(&mut body, &point, [&begin, &end]),
-            LongRows::Parts => {
-                let own = self.own(&mut body, [&begin, &end]);
-                self.edges(&mut body, &point, [&begin, &own.edges_end]);
-                self.take_parts(&mut body, &place, (&begin, &own));
-            }
+            LongRows::Parts => self.parts_or_edges(&mut body, &place, &point, [&begin, &end]),
         }
         self.store(&mut body, &place);
         let frame = self.frame();
@@ -283,7 +303,8 @@ impl<'p> Row<'p> {
 
     fn place(&mut self, body: &mut Vec<Stmt>) -> Place {
         let (lanes, elems) = (self.lanes, self.elems());
-        let Segments { row_mode, lane_mode, block_threads, .. } = *self.segments;
+        let Segments { segment: Segment { row: row_mode, .. }, lane_mode, block_threads, .. } =
+            *self.segments;
         let builder = &mut self.builder;
         let thread = builder.thread(body);
         let named = Expr::named("ROW_LANES", lanes);
@@ -313,7 +334,7 @@ impl<'p> Row<'p> {
 
     /// The edges of a row.
     fn bounds(&mut self, body: &mut Vec<Stmt>, row: Expr, names: [&str; 2]) -> [Expr; 2] {
-        let pointers = self.segment.pointers;
+        let pointers = self.segments.segment.pointers;
         let [begin, end] = names;
         [(begin, 0), (end, 1)].map(|(name, beyond)| {
             point::pointer(&mut self.builder, body, pointers, (row.clone(), beyond), name)
@@ -322,13 +343,13 @@ impl<'p> Row<'p> {
 
     /// The point of a lane's outputs in a row.
     fn point(&self, place: &Place, row: Expr) -> Point {
-        let Segments { row_mode, lane_mode, .. } = *self.segments;
-        Point::new(vec![(row_mode, row), (lane_mode, place.valid_feature.clone())], "at")
+        let Segments { segment, lane_mode, .. } = *self.segments;
+        Point::new(vec![(segment.row, row), (lane_mode, place.valid_feature.clone())], "at")
     }
 
     /// Stores the outputs of a lane's own row.
     fn store(&mut self, body: &mut Vec<Stmt>, place: &Place) {
-        let Segments { row_mode, lane_mode, .. } = *self.segments;
+        let Segments { segment: Segment { row: row_mode, .. }, lane_mode, .. } = *self.segments;
         let at = vec![(row_mode, place.row.clone()), (lane_mode, place.feature.clone())];
         let when = Some(Pred::All(vec![
             place.row.clone().less(self.builder.extent(row_mode)),

@@ -92,6 +92,7 @@ fn parts(module: &Module, value: &HostExpr, show: fn(&Module, &HostExpr) -> Stri
     match value {
         HostExpr::Const(value) => number(*value),
         HostExpr::Extent(label) => module.labels[*label].name.clone(),
+        HostExpr::Listed(list) => format!("listed({})", module.buffers[list.0].ident),
         HostExpr::Product(factors) if factors.is_empty() => "1".to_string(),
         HostExpr::Product(factors) => joined(factors, " * "),
         HostExpr::CeilDiv(inner, divisor) => {
@@ -143,9 +144,6 @@ fn pred(module: &Module, pred: &HostPred, show: fn(&Module, &HostExpr) -> String
         }
         HostPred::PointersInto(buffer, value) => {
             format!("end({}) == {}", name(buffer.0), show(value))
-        }
-        HostPred::RowsAtMost(buffer, limit) => {
-            format!("longest row of {} <= {limit}", name(buffer.0))
         }
         HostPred::All(all) if all.is_empty() => "true".to_string(),
         HostPred::All(all) => {

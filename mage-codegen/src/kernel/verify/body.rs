@@ -193,7 +193,7 @@ impl Walk<'_> {
         let Space::Global(buffer) = from.space else {
             return Err("an index from shared memory".to_string());
         };
-        if buffer_use(self.module, buffer)? != BufferUse::Index {
+        if !buffer_use(self.module, buffer)?.is_index() {
             return Err("an index from a buffer that has none".to_string());
         }
         self.scope.is("a global offset", &from.offset, Ty::U64)?;
@@ -393,7 +393,7 @@ impl Walk<'_> {
                 BufferUse::WriteRead | BufferUse::Update | BufferUse::Temp,
                 Direction::Load | Direction::Store,
             ) => Ok(()),
-            (BufferUse::Index, Direction::Load | Direction::Store) => {
+            (BufferUse::Index | BufferUse::Listed, Direction::Load | Direction::Store) => {
                 Err("an access to indices that loads no index".to_string())
             }
             (BufferUse::Workspace, Direction::Load | Direction::Store) => {

@@ -147,11 +147,12 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
 /// Makes the handles of index operands, and names them as arguments. Each says of its elements what
 /// is true of them, whatever the extents are.
 fn handles(text: &mut String, name: &str, module: &Module) -> Result<String, std::fmt::Error> {
-    let operands = module.buffers.iter().filter_map(|buffer| buffer.index);
+    let operands = module.given().filter_map(|(_, buffer)| buffer.index);
     let mut arguments = String::new();
     for (position, operand) in operands.enumerate() {
         let (ty, bound) = match operand {
             IndexUse::Below(_) => ("Indices", "map_or(0, |most| *most as usize + 1)"),
+            IndexUse::Parts { .. } => continue,
             IndexUse::Pointers { .. } => ("RowPointers", "map_or(0, |most| *most as usize)"),
         };
         let values = format!("&indices[{position}]");
