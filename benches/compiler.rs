@@ -4,7 +4,7 @@
 #![allow(clippy::expect_used, reason = "a benchmark may stop at once")]
 
 use divan::Bencher;
-use mage_codegen::emulate::{self, Arguments, Input};
+use mage_codegen::emulate::{self, Arguments, Input, Output};
 use mage_codegen::expand;
 use mage_codegen::pipeline::{self, Levels};
 use mage_codegen::schedule::{self, Schedule};
@@ -64,13 +64,11 @@ fn emulate_matmul(bencher: Bencher<'_, '_>, side: usize) {
             extents: &extents,
             inputs: &inputs,
             indices: &[],
-            output_before: &[],
-            output_len: side * side,
-            output_byte_alignment: 16,
+            outputs: &[Output { len: side * side, before: &[], byte_alignment: 16 }],
             workspace_len: None,
             workspace_byte_alignment: 16,
         };
-        emulate::run(&module, &arguments).expect("the kernel is right").output
+        emulate::run(&module, &arguments).expect("the kernel is right").outputs
     });
 }
 

@@ -2,11 +2,11 @@
 //! version of the macro.
 
 use mage_codegen::emit;
-use mage_codegen::emulate::{self, Arguments, Input};
-use mage_codegen::kernel::Module;
+use mage_codegen::emulate::{self, Arguments, Input, Output};
+use mage_codegen::kernel::{Buffer, BufferId};
 use mage_codegen::pipeline::{self, Levels};
 use mage_einsum::binding::Extents;
-use mage_einsum::diagnostic::Diagnostics;
+use mage_einsum::diagnostic::{Code, Diagnostic, Diagnostics};
 use mage_einsum::dtype::Element;
 use mage_einsum::oracle::Evaluation;
 use mage_einsum::spec::Spec;
@@ -31,43 +31,51 @@ pub struct Embedded<'a> {
     pub source_hash: &'a str,
 }
 
-/// Evaluates a specification on operands and index operands, added to what the output held where
-/// there is that.
+/// Evaluates a specification of `N` outputs on operands and index operands, added to what the output
+/// held where there is that.
 ///
 /// # Errors
 ///
 /// When the operands' shapes do not fit the notation.
-pub fn reference<T: Element, O: Element>(
+pub fn reference<T: Element, O: Element, const N: usize>(
     notation: &str,
     options: &str,
     (operands, indices): (&[ArrayViewD<'_, T>], &[ArrayViewD<'_, u32>]),
     before: Option<ArrayViewD<'_, O>>,
-) -> Result<Evaluation, Diagnostics> {
+) -> Result<[Evaluation; N], Diagnostics> {
     let spec = read(notation, options)?;
     let program = index::lower(&spec.notation, &spec.options)?;
     let Some(before) = before else {
-        return oracle::evaluate_indexed(&program, operands, indices);
+        return all(oracle::evaluate_indexed(&program, operands, indices)?);
     };
     // One array type for both: every value is exact in f64.
     let mut arrays: Vec<ArrayD<f64>> =
         operands.iter().map(|operand| operand.mapv(T::to_f64)).collect();
     arrays.push(before.mapv(O::to_f64));
     let views: Vec<ArrayViewD<'_, f64>> = arrays.iter().map(|array| array.view()).collect();
-    oracle::evaluate_indexed(&program, &views, indices)
+    all(oracle::evaluate_indexed(&program, &views, indices)?)
 }
 
-/// Recompiles a specification, compares the source, and runs the kernel in the emulator; `before`
-/// is what the output held, looked at only where the specification adds to it.
+/// As many outputs as the macro found, which has read the same specification.
+fn all<O, const N: usize>(outputs: Vec<O>) -> Result<[O; N], Diagnostics> {
+    outputs.try_into().map_err(|outputs: Vec<O>| {
+        let message = format!("{} outputs where the macro found {N}", outputs.len());
+        Diagnostic::new(Code::OperandCount, message).into()
+    })
+}
+
+/// Recompiles a specification of `N` outputs, compares the source, and runs the kernel in the
+/// emulator; `before` is what the output held, looked at only where the specification adds to it.
 ///
 /// # Errors
 ///
 /// As [`EmulateError`] says.
-pub fn emulate<T: Element, O: Element>(
+pub fn emulate<T: Element, O: Element, const N: usize>(
     embedded: &Embedded<'_>,
     extents: &[usize],
     (operands, indices): (&[&[T]], &[&[u32]]),
     before: &[O],
-) -> Result<Vec<O>, EmulateError> {
+) -> Result<[Vec<O>; N], EmulateError> {
     let levels = recompiled(embedded)?;
     let extents: Vec<u64> = extents.iter().map(|extent| *extent as u64).collect();
     let operands: Vec<Vec<f64>> = operands.iter().map(|data| carried(data)).collect();
@@ -83,11 +91,11 @@ pub fn emulate<T: Element, O: Element>(
 /// # Errors
 ///
 /// As [`EmulateError`] says.
-pub fn emulate_views<T: Element, O: Element>(
+pub fn emulate_views<T: Element, O: Element, const N: usize>(
     embedded: &Embedded<'_>,
     (operands, indices): (&[ArrayViewD<'_, T>], &[&[u32]]),
     before: &[O],
-) -> Result<Vec<O>, EmulateError> {
+) -> Result<[Vec<O>; N], EmulateError> {
     let levels = recompiled(embedded)?;
     let of_operands = operands.iter().map(|operand| operand.shape());
     let of_indices: Vec<[usize; 1]> = indices.iter().map(|indices| [indices.len()]).collect();
@@ -121,25 +129,31 @@ fn recompiled(embedded: &Embedded<'_>) -> Result<Levels, EmulateError> {
     Err(EmulateError::OtherSource { embedded, compiled })
 }
 
-fn run<O: Element>(
+fn run<O: Element, const N: usize>(
     levels: &Levels,
     extents: &[u64],
     (inputs, indices): (&[Input<'_>], &[&[u32]]),
     before: &[O],
-) -> Result<Vec<O>, EmulateError> {
+) -> Result<[Vec<O>; N], EmulateError> {
     let accumulates = levels.program.accumulates();
+    let before = carried(before);
+    let output = |(_, buffer): (BufferId, &Buffer)| Output {
+        len: if accumulates { before.len() } else { output_len(buffer, extents) },
+        before: &before,
+        byte_alignment: BYTE_ALIGNMENT,
+    };
+    let outputs: Vec<Output<'_>> = levels.module.outputs().map(output).collect();
     let arguments = Arguments {
         extents,
         inputs,
         indices,
-        output_before: &carried(before),
-        output_len: if accumulates { before.len() } else { output_len(&levels.module, extents) },
-        output_byte_alignment: BYTE_ALIGNMENT,
+        outputs: &outputs,
         workspace_len: None,
         workspace_byte_alignment: BYTE_ALIGNMENT,
     };
     let run = emulate::run(&levels.module, &arguments).map_err(EmulateError::Failure)?;
-    Ok(run.output.into_iter().map(O::from_f64).collect())
+    let typed = |output: Vec<f64>| output.into_iter().map(O::from_f64).collect();
+    all(run.outputs.into_iter().map(typed).collect()).map_err(EmulateError::Operands)
 }
 
 /// The elements as the emulator carries them.
@@ -152,10 +166,9 @@ fn read(notation: &str, options: &str) -> Result<Spec, Diagnostics> {
     spec::parse_invocation(&format!("\"{notation}\", {options}"))
 }
 
-/// Elements of the output. Where the product leaves 64 bits the host's own check refuses it.
-fn output_len(module: &Module, extents: &[u64]) -> usize {
-    let output = module.buffers.iter().find(|buffer| buffer.usage.is_output());
-    let dims = output.map_or(&[][..], |buffer| &buffer.dims);
-    let product = dims.iter().fold(1_u64, |product, label| product.saturating_mul(extents[*label]));
+/// Elements of an output. Where the product leaves 64 bits the host's own check refuses it.
+fn output_len(output: &Buffer, extents: &[u64]) -> usize {
+    let dims = output.dims.iter();
+    let product = dims.fold(1_u64, |product, label| product.saturating_mul(extents[*label]));
     usize::try_from(product).unwrap_or(usize::MAX)
 }

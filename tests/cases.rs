@@ -46,7 +46,9 @@ fn every_line_of_the_table() {
         let problem = common::problem(&levels, &bound(&levels, &shapes), &fills);
         for byte_alignment in [16, 4] {
             let wrong = match common::emulate(&levels.module, &problem, byte_alignment) {
-                Ok(run) => common::disagreement(&run.output, &problem.evaluation, Agreement::Equal),
+                Ok(run) => {
+                    common::disagreement(&run.outputs, &problem.evaluations, Agreement::Equal)
+                }
                 Err(failure) => Some(failure.to_string()),
             };
             failures.extend(wrong.map(|wrong| format!("{line}: {wrong}")));
@@ -71,7 +73,7 @@ fn output_under(notation: &str, options: &str, operands: &[Operand<'_>]) -> Vec<
     let shapes: Vec<Vec<usize>> = operands.iter().map(|(shape, _)| shape.to_vec()).collect();
     let data = operands.iter().map(|(_, data)| data.to_vec()).collect();
     let problem = common::problem_on(&levels, &bound(&levels, &shapes), data);
-    common::emulate(&levels.module, &problem, 16).expect(notation).output
+    common::emulate(&levels.module, &problem, 16).expect(notation).outputs.remove(0)
 }
 
 /// Equality that takes NaN as equal to NaN.

@@ -32,7 +32,7 @@ fn check(
         let wrong = match common::emulate_in(Some(len), &levels.module, problem, byte_alignment) {
             Ok(run) => {
                 arms.extend(run.launches.into_iter().map(|launch| launch.arm));
-                common::disagreement(&run.output, &problem.evaluation, agreement)
+                common::disagreement(&run.outputs, &problem.evaluations, agreement)
             }
             Err(failure) => Some(failure.to_string()),
         };
@@ -147,7 +147,7 @@ const fn edge(
 fn check_edge(edge: &Edge, tile: u32, failures: &mut Vec<String>) {
     let levels = common::compile(&format!("\"{}\", tile = {tile}", edge.notation));
     let problem = common::problem(&levels, &common::extents(edge.extents), &[Fill::Hash]);
-    let right: Vec<f64> = problem.evaluation.rounded().into_iter().collect();
+    let right: Vec<f64> = problem.evaluations[0].rounded().into_iter().collect();
     assert_eq!(common::sums(&right), edge.sums, "{} in the oracle", edge.id);
     assert_eq!(right[..edge.first.len()], *edge.first, "{} in the oracle", edge.id);
     assert!(edge.last.is_none_or(|last| right.last() == Some(&last)), "{} in the oracle", edge.id);
@@ -187,7 +187,7 @@ fn thirteen_significant_bits_survive() {
 
         let extents = common::extents("i=33 k=65 j=17");
         let problem = common::problem(&levels, &extents, &[Fill::Wide, Fill::Ternary]);
-        let right: Vec<f64> = problem.evaluation.rounded().into_iter().collect();
+        let right: Vec<f64> = problem.evaluations[0].rounded().into_iter().collect();
         assert_eq!(common::sums(&right), [94_854, -4_431_756], "J4 in the oracle");
         check("J4", &levels, &problem, Agreement::Equal, &mut failures);
     }
@@ -221,12 +221,12 @@ fn non_finite_values_stay_local() {
 
         let problem = plant("i=5 k=70 j=4", 0, 2 * 70 + 3, nan);
         check("I2", &levels, &problem, Agreement::Equal, &mut failures);
-        let got: Vec<f64> = problem.evaluation.rounded().into_iter().collect();
+        let got: Vec<f64> = problem.evaluations[0].rounded().into_iter().collect();
         assert_eq!(format!("{got:?}"), format!("{rows:?}"), "I2 in the oracle");
 
         let problem = plant("i=6 k=5 j=4", 1, 4 + 2, inf);
         check("I3", &levels, &problem, Agreement::Equal, &mut failures);
-        let got: Vec<f64> = problem.evaluation.rounded().into_iter().collect();
+        let got: Vec<f64> = problem.evaluations[0].rounded().into_iter().collect();
         let third: Vec<f64> = got.iter().skip(2).step_by(4).copied().collect();
         assert_eq!(third, columns, "I3 in the oracle");
     }
@@ -243,7 +243,7 @@ fn a_diagonal_into_the_callers_output() {
     ] {
         let levels = common::compile(&format!("\"aabb->ab\", {options}"));
         let problem = common::problem(&levels, &common::extents("a=2 b=3"), &[Fill::Ramp]);
-        assert_eq!(problem.evaluation.values.as_slice(), Some(&expected[..]));
+        assert_eq!(problem.evaluations[0].values.as_slice(), Some(&expected[..]));
         check("C7", &levels, &problem, Agreement::Equal, &mut failures);
     }
     assert_none(&failures);

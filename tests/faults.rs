@@ -72,7 +72,7 @@ fn matmul() -> (Levels, [Problem; 2]) {
 /// What catches the faults of `module`, as text; nothing where it is right.
 fn caught(module: &Module, problem: &Problem) -> Option<String> {
     match common::emulate(module, problem, 16) {
-        Ok(run) => common::disagreement(&run.output, &problem.evaluation, Agreement::Equal)
+        Ok(run) => common::disagreement(&run.outputs, &problem.evaluations, Agreement::Equal)
             .map(|wrong| format!("comparison: {wrong}")),
         Err(Failure::Trap(trap)) => Some(format!("trap: {trap}")),
         Err(Failure::Host(failure)) => Some(format!("host: {failure}")),
@@ -218,7 +218,7 @@ fn long_sums_of_positive_halves_keep_the_bound() {
         let problem = common::problem(&levels, &extents, &[Fill::Positive]);
         let wrong = |module: &Module| {
             let run = common::emulate(module, &problem, 16).unwrap_or_else(|why| panic!("{why}"));
-            common::disagreement(&run.output, &problem.evaluation, Agreement::WithinBound)
+            common::disagreement(&run.outputs, &problem.evaluations, Agreement::WithinBound)
         };
         assert_eq!(wrong(&levels.module), None, "{options}");
         let mut module = levels.module.clone();

@@ -45,10 +45,10 @@ fn disagreement(line: &str) -> Option<String> {
     let problem = common::problem(&levels, &extents, &[fill]);
     match common::emulate(&levels.module, &problem, 16) {
         Err(failure) => Some(failure.to_string()),
-        Ok(run) if told(&run.output) != expected => {
-            Some(format!("{} is not {expected}", told(&run.output)))
+        Ok(run) if told(&run.outputs[0]) != expected => {
+            Some(format!("{} is not {expected}", told(&run.outputs[0])))
         }
-        Ok(run) => common::disagreement(&run.output, &problem.evaluation, Agreement::Equal)
+        Ok(run) => common::disagreement(&run.outputs, &problem.evaluations, Agreement::Equal)
             .or_else(|| rearranged(notation, &ranks, &extents)),
     }
 }
@@ -63,7 +63,7 @@ fn rearranged(notation: &str, ranks: &[String], extents: &BTreeMap<String, u64>)
     let problem = common::arranged(&levels, extents, &[Fill::Hash], arrangement);
     let wrong = match common::emulate(&levels.module, &problem, 16) {
         Err(failure) => Some(failure.to_string()),
-        Ok(run) => common::disagreement(&run.output, &problem.evaluation, Agreement::Equal),
+        Ok(run) => common::disagreement(&run.outputs, &problem.evaluations, Agreement::Equal),
     };
     wrong.map(|wrong| format!("{arrangement:?}: {wrong}"))
 }

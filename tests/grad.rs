@@ -26,7 +26,7 @@ fn filled(shape: &[usize], seed: u32) -> ArrayD<f64> {
 
 fn value(program: &Program, operands: &[ArrayD<f64>]) -> ArrayD<f64> {
     let views: Vec<ArrayViewD<'_, f64>> = operands.iter().map(|one| one.view()).collect();
-    evaluate(program, &views).expect("they fit").values
+    evaluate(program, &views).expect("they fit").remove(0).values
 }
 
 /// The shape of each input and of the output where every label has an extent of its own from 2 on,

@@ -35,6 +35,15 @@ mage::einsum_kernel!(
 );
 mage::einsum_kernel!("m[i] = mean(j) X[i,j]; v[i] = mean(j) (X[i,j] - m[i])^2", name = variance);
 
+mage::einsum_kernel!(
+    "m[i] = mean(j) X[i,j]; \
+     v[i] = mean(j) (X[i,j] - m[i])^2; \
+     r[i] = rsqrt(v[i]); \
+     Y[i,j] = (X[i,j] - m[i]) * r[i]",
+    outputs = (Y, m, r),
+    name = normalised_stats
+);
+
 /// A caller whose names are those that the expansion uses.
 mod hostile {
     #![allow(dead_code, non_camel_case_types, non_upper_case_globals)]
@@ -245,6 +254,24 @@ fn statements_follow_each_other() {
     }
 }
 
+/// Several outputs come back in the order in which they are named, in one type.
+#[test]
+fn several_outputs_come_back_in_their_order() {
+    let x = [1.0, 3.0, -4.0, 4.0];
+    let extents = normalised_stats::Extents { i: 2, j: 2 };
+    let (y, m, r) = normalised_stats::emulate(&extents, &x).unwrap();
+    assert_eq!(m, [2.0, 0.0]);
+    let (of_y, of_m, of_r) = normalised_stats::reference(view(&[2, 2], &x)).unwrap();
+    assert_eq!((of_y.values.shape(), of_m.values.shape()), (&[2, 2][..], &[2][..]));
+    for (got, right) in [(y, of_y), (m, of_m), (r, of_r)] {
+        assert!(tolerance::compare(&got, &right).passes(), "{got:?}, not {:?}", right.values);
+    }
+    assert_eq!(normalised_stats::OPTIONS, "name = normalised_stats, outputs = (Y, m, r)");
+    let parameters = ["    x: &", "    y: &mut", "    m: &mut", "    r: &mut"];
+    let places = parameters.map(|parameter| normalised_stats::SOURCE.find(parameter));
+    assert!(places.is_sorted() && places[0].is_some(), "{places:?}");
+}
+
 /// The mean, 2^24 + 3, is no f32; deviations from a rounded one would have the mean square 6.
 #[test]
 fn a_variance_is_corrected_for_the_rounding_of_its_mean() {
@@ -286,7 +313,7 @@ fn another_source_is_refused() {
         options: total::OPTIONS,
         source_hash: "0000000000000000",
     };
-    let refusal =
-        mage::support::emulate::<f32, f32>(&embedded, &[1, 1], (&[&[1.0]], &[]), &[]).unwrap_err();
+    let refusal = mage::support::emulate::<f32, f32, 1>(&embedded, &[1, 1], (&[&[1.0]], &[]), &[])
+        .unwrap_err();
     assert!(matches!(refusal, EmulateError::OtherSource { .. }), "{refusal}");
 }

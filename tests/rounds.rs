@@ -55,7 +55,7 @@ fn one_step_a_round(kernel: &mut Kernel) -> usize {
 fn wrong(module: &Module, problem: &Problem) -> Option<String> {
     let least = common::workspace_lens(module, &problem.extents).pop();
     match common::emulate_in(least, module, problem, 16) {
-        Ok(run) => common::disagreement(&run.output, &problem.evaluation, Agreement::Equal),
+        Ok(run) => common::disagreement(&run.outputs, &problem.evaluations, Agreement::Equal),
         Err(failure) => Some(failure.to_string()),
     }
 }
@@ -110,7 +110,7 @@ fn a_million_copies_of_a_number() {
         for len in common::workspace_lens(&levels.module, &problem.extents) {
             let run = common::emulate_in(Some(len), &levels.module, &problem, 16).expect("a run");
             let within =
-                common::disagreement(&run.output, &problem.evaluation, Agreement::WithinBound);
+                common::disagreement(&run.outputs, &problem.evaluations, Agreement::WithinBound);
             assert_eq!(within, None, "{invocation}, workspace of {len}");
         }
     }

@@ -45,10 +45,10 @@ fn posed(invocation: &str, extents: &str, operands: Vec<Operand>) -> (Levels, Pr
 /// The emulator's output, which is the oracle's.
 fn output(invocation: &str, extents: &str, operands: Vec<Operand>) -> Vec<f64> {
     let (levels, problem) = posed(invocation, extents, operands);
-    let run = common::emulate(&levels.module, &problem, 16).expect(invocation);
-    let wrong = common::disagreement(&run.output, &problem.evaluation, Agreement::Equal);
+    let mut run = common::emulate(&levels.module, &problem, 16).expect(invocation);
+    let wrong = common::disagreement(&run.outputs, &problem.evaluations, Agreement::Equal);
     assert_eq!(wrong, None, "{invocation}");
-    run.output
+    run.outputs.remove(0)
 }
 
 /// H1 and H2: transposed storage changes nothing of B6 and B1.
@@ -120,7 +120,7 @@ fn arms(invocation: &str, extents: &str, arrangement: Arrangement) -> Vec<String
     let extents = common::extents(extents);
     let problem = common::arranged(&levels, &extents, &[Fill::Hash], arrangement);
     let run = common::emulate(&levels.module, &problem, 16).expect(invocation);
-    let wrong = common::disagreement(&run.output, &problem.evaluation, Agreement::Equal);
+    let wrong = common::disagreement(&run.outputs, &problem.evaluations, Agreement::Equal);
     assert_eq!(wrong, None, "{invocation}, {arrangement:?}");
     run.launches.into_iter().map(|launch| launch.arm).collect()
 }
@@ -194,7 +194,7 @@ fn arm_of_view(extents: &str, shape: [usize; 2], first: u64, strides: [i64; 2]) 
     let b = operand(&[shape[1], 4], hash(1, shape[1] * 4), 0, &[4, 1]);
     let (levels, problem) = posed(MATMUL, extents, vec![a, b]);
     let run = common::emulate(&levels.module, &problem, 16).expect("a run");
-    let wrong = common::disagreement(&run.output, &problem.evaluation, Agreement::Equal);
+    let wrong = common::disagreement(&run.outputs, &problem.evaluations, Agreement::Equal);
     assert_eq!(wrong, None);
     run.launches[0].arm.clone()
 }
@@ -296,7 +296,7 @@ fn no_view_is_the_row_major_one() {
     let problem = common::problem(&levels, &common::extents("i=20 k=24 j=28"), &[Fill::Hash]);
     let run = common::emulate(&levels.module, &problem, 16).expect("a run");
     assert_eq!(run.launches[0].arm, "wide");
-    let wrong = common::disagreement(&run.output, &problem.evaluation, Agreement::Equal);
+    let wrong = common::disagreement(&run.outputs, &problem.evaluations, Agreement::Equal);
     assert_eq!(wrong, None);
 }
 
@@ -307,7 +307,7 @@ fn caught(plant: impl Fn(&mut Module) -> usize, extents: &str, arrangement: Arra
     assert!(plant(&mut levels.module) > 0, "nothing was planted");
     match common::emulate(&levels.module, &problem, 16) {
         Ok(run) => {
-            let wrong = common::disagreement(&run.output, &problem.evaluation, Agreement::Equal);
+            let wrong = common::disagreement(&run.outputs, &problem.evaluations, Agreement::Equal);
             wrong.map_or("nothing".to_owned(), |wrong| format!("comparison: {wrong}"))
         }
         Err(failure) => failure.to_string(),
@@ -365,7 +365,7 @@ fn faults_are_caught() {
         );
         assert_eq!(forget(&mut levels.module, is_left_out), 2);
         match common::emulate(&levels.module, &problem, 16) {
-            Ok(run) => common::disagreement(&run.output, &problem.evaluation, Agreement::Equal),
+            Ok(run) => common::disagreement(&run.outputs, &problem.evaluations, Agreement::Equal),
             Err(failure) => Some(failure.to_string()),
         }
     };

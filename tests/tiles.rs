@@ -23,7 +23,7 @@ fn tiles_of_any_extent_are_right() {
             let levels = common::compile(&format!("\"{notation}\", tile = {tile}"));
             let problem = common::problem(&levels, &common::extents(extents), &[Fill::Hash]);
             let run = common::emulate(&levels.module, &problem, 16).expect(tile);
-            let wrong = common::disagreement(&run.output, &problem.evaluation, Agreement::Equal);
+            let wrong = common::disagreement(&run.outputs, &problem.evaluations, Agreement::Equal);
             failures.extend(wrong.map(|wrong| format!("{notation}, tile {tile}: {wrong}")));
         }
     }

@@ -128,6 +128,9 @@ pub struct SpecArgs {
     /// among those that are left, the result of a step last.
     #[arg(long, value_name = "PAIRS", help_heading = "Options of the specification")]
     pub path: Option<String>,
+    /// The tensors that are returned, in order, as in `Y,m,r`; without it that of the last statement.
+    #[arg(long, value_name = "NAMES", help_heading = "Options of the specification")]
+    pub outputs: Option<String>,
     /// What is computed from each result before it is stored, as in
     /// `|acc, bias: j| gelu_tanh(acc + bias)`; the labels type the operands beside it.
     #[arg(long, value_name = "CLOSURE", help_heading = "Options of the specification")]

@@ -108,6 +108,7 @@ fn option_text(asked: &SpecArgs) -> String {
         ("strides", asked.strides.clone()),
         ("ranks", asked.ranks.as_ref().map(grouped)),
         ("path", asked.path.as_ref().map(path)),
+        ("outputs", asked.outputs.as_ref().map(grouped)),
         ("epilogue", asked.epilogue.clone()),
     ];
     let given = entries.into_iter().filter_map(|(key, value)| Some((key, value?)));

@@ -5,7 +5,7 @@ mod support;
 use support::{json, mage};
 
 /// Notation and options, extents, and words that the answer holds.
-const RIGHT: [(&[&str], &[&str]); 13] = [
+const RIGHT: [(&[&str], &[&str]); 15] = [
     (
         &["ik,kj->ij", "i=20", "j=19", "k=17", "--tile", "64"],
         &["380 elements of 17 terms each", "does not select variant `wide`", "in 2 runs"],
@@ -32,6 +32,27 @@ const RIGHT: [(&[&str], &[&str]); 13] = [
     (
         &["ik,kj->ij", "i=20", "j=36", "k=16", "--tile", "16", "--strides", "runtime"],
         &["padded      aligned    wide", "reversed    aligned    narrow", "in 14 runs"],
+    ),
+    (
+        &[
+            "s[i] = sum(j) X[i,j]; Y[i,j] = X[i,j] * s[i]",
+            "i=3",
+            "j=4",
+            "--outputs",
+            "Y,s",
+            "--fill",
+            "H",
+        ],
+        &[
+            "with outputs = (Y, s)",
+            "i=3 j=4: Y 12 elements of 4 terms each, s 3 elements of 4 terms each\n",
+            "output  compared by",
+            "right: 30 elements compared in 2 runs",
+        ],
+    ),
+    (
+        &["s[i] = sum(j) X[i,j]; Y[i,j] = X[i,j] * s[i]", "i=0", "j=4", "--outputs", "(Y, s)"],
+        &["Nothing was launched: no output has elements"],
     ),
     (&["ij->ji", "i=3", "j=4", "--strides", "runtime", "--fill", "H"], &["broadcast", "in 6 runs"]),
 ];
@@ -67,6 +88,21 @@ fn a_spec_file_runs_every_line_unless_extents_are_given() {
     let lines = text.lines().filter(|line| line.starts_with("run:")).count();
     assert_eq!(runs(&["check", "--spec", spec, "--json"]), lines);
     assert_eq!(runs(&["check", "--spec", spec, "i=2", "j=2", "k=2", "c=2", "--json"]), 1);
+}
+
+#[test]
+fn json_tells_each_output() {
+    let notation = "s[i] = sum(j) X[i,j]; Y[i,j] = X[i,j] * s[i]";
+    let report = json(&["check", notation, "i=3", "j=5", "--outputs", "Y,s", "--json"], 0);
+    let run = &report["runs"][0];
+    assert_eq!(run["outputs"][0]["elements"], 15);
+    assert_eq!(
+        (&run["outputs"][1]["output"], &run["outputs"][1]["terms"]),
+        (&"s".into(), &5.into())
+    );
+    let trial = &run["trials"][0];
+    assert_eq!(trial["outputs"][0]["output"], "Y");
+    assert_eq!((&trial["outputs"][1]["compared"], &trial["right"]), (&3.into(), &true.into()));
 }
 
 #[test]

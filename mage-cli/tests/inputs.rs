@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use support::{folder, mage};
 
-const WRONG: [&[&str]; 60] = [
+const WRONG: [&[&str]; 64] = [
     &["check"],
     &["check", "ik,kj->ij", "i=3", "j=4"],
     &["check", "ik,kj->ij", "i=3", "j=4", "k=5", "q=6"],
@@ -34,6 +34,10 @@ const WRONG: [&[&str]; 60] = [
     &["check", "ik,kj->ij", "--extents", "k=x"],
     &["check", "ik,kj->ij", "--dtype", "i64"],
     &["check", "ik,kj->ij", "--strides", "padded"],
+    &["check", "ik,kj->ij", "--outputs", "C"],
+    &["check", "m[i] = mean(j) X[i,j]; Y[i,j] = X[i,j] - m[i]", "--outputs", "Y,X,Y"],
+    &["check", "m[i] = mean(j) X[i,j]; Y[i,j] = X[i,j] - m[i]", "--outputs", "m,X"],
+    &["check", "m[i] = mean(j) X[i,j]; Y[i,j] = X[i,j]", "--outputs", "Y,m", "--accumulate"],
     &["check", "--spec", "no/such/file.spec"],
     &["explain", "ik,kj->ij", "i=3"],
     &["explain", "--code", "M9999"],

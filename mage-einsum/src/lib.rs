@@ -14,7 +14,7 @@
 //!
 //! let (a, b) = (array![[1.0, 2.0]].into_dyn(), array![[3.0], [4.0]].into_dyn());
 //! let product = oracle::evaluate(&program, &[a.view(), b.view()])?;
-//! assert_eq!(product.values, array![[11.0]].into_dyn());
+//! assert_eq!(product[0].values, array![[11.0]].into_dyn());
 //! # Ok::<(), mage_einsum::diagnostic::Diagnostics>(())
 //! ```
 

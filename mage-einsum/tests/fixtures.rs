@@ -62,7 +62,7 @@ fn shape(text: &str) -> Vec<usize> {
 /// The number of elements, S and Q of the test cases, the first four elements and the last.
 fn told(program: &Program, operands: &[ArrayD<f32>]) -> String {
     let views: Vec<_> = operands.iter().map(|operand| operand.view()).collect();
-    let values = evaluate(program, &views).unwrap().values;
+    let values = &evaluate(program, &views).unwrap()[0].values;
     assert!(values.iter().all(|value| value.fract() == 0.0));
     let flat: Vec<i64> = values.iter().map(|value| *value as i64).collect();
     let weighted = flat.iter().enumerate().map(|(n, value)| (n as i64 % 97 + 1) * value);
@@ -92,7 +92,7 @@ fn the_tree_walk_equals_the_oracle_on_the_suites() {
         let program = program_with(notation, &ranks).unwrap();
         let views: Vec<_> = operands.iter().map(|operand| operand.view()).collect();
         let quick = evaluate(&program, &views).unwrap();
-        if quick.n_terms * quick.values.len() as u64 <= PRODUCTS_FOR_THE_TREE {
+        if quick[0].n_terms * quick[0].values.len() as u64 <= PRODUCTS_FOR_THE_TREE {
             assert_eq!(evaluate_by_tree(&program, &views).unwrap(), quick, "`{notation}`");
             n_walked += 1;
         }

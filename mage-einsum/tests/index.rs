@@ -5,8 +5,10 @@
 mod support;
 
 use mage_einsum::diagnostic::Code;
+use mage_einsum::dtype::Dtype;
 use mage_einsum::index::{
-    Layout, ModeId, Role, SameExtent, TensorId, merge, print, print_statement, verify,
+    Layout, ModeId, Role, SameExtent, TensorId, TensorKind, center, merge, print, print_statement,
+    verify,
 };
 use support::{first, program, program_with};
 
@@ -137,6 +139,93 @@ fn an_extent_of_an_unknown_label_is_a_bad_option() {
     assert!(mistake.message.contains("`x`"), "{}", mistake.message);
 }
 
+const CENTERED: &str = "m[i] = mean(j) X[i,j]; Y[i,j] = X[i,j] - m[i]";
+
+/// Inputs first, then temporaries, then the outputs in the order in which they are named.
+#[test]
+fn outputs_stand_in_the_order_of_their_names() {
+    let names = |options: &str| -> Vec<(TensorKind, String)> {
+        let tensors = program_with(CENTERED, options).unwrap().tensors.into_iter();
+        tensors.map(|tensor| (tensor.kind, tensor.name)).filter(|(_, name)| name != "X").collect()
+    };
+    let (temp, output) = (TensorKind::Temp, TensorKind::Output);
+    let owned = |all: &[(TensorKind, &str)]| -> Vec<(TensorKind, String)> {
+        all.iter().map(|(kind, name)| (*kind, (*name).to_owned())).collect()
+    };
+    assert_eq!(names(""), owned(&[(temp, "m"), (output, "Y")]));
+    assert_eq!(names("outputs = Y"), owned(&[(temp, "m"), (output, "Y")]));
+    assert_eq!(names("outputs = (m, Y)"), owned(&[(output, "m"), (output, "Y")]));
+    assert_eq!(names("outputs = (Y, m)"), owned(&[(output, "Y"), (output, "m")]));
+    // What is read of a narrow output is what it was before it was rounded.
+    let narrow = owned(&[(temp, "m_unrounded"), (output, "Y"), (output, "m")]);
+    assert_eq!(names("outputs = (Y, m), dtype = bf16"), narrow);
+    assert_eq!(names("outputs = (Y, m), dtype = bf16, out = f32").len(), 2);
+}
+
+#[test]
+fn mistakes_of_outputs() {
+    let twice = "m[i] = mean(j) X[i,j]; n[i] = max(j) X[i,j]; Y[i,j] = X[i,j] - m[i]";
+    let bad = Code::BadOption;
+    let table = [
+        (CENTERED, "outputs = (Y, q)", bad, "`outputs` names `q`, which no statement writes", 14),
+        (
+            CENTERED,
+            "outputs = (X, Y)",
+            bad,
+            "`outputs` names `X`, which is an operand: no statement writes it",
+            11,
+        ),
+        (CENTERED, "outputs = (y)", bad, "`outputs` names `y`, which no statement writes", 11),
+        (CENTERED, "outputs = m", Code::StatementOrder, "tensor `Y` is written but never read", 23),
+        (
+            twice,
+            "outputs = (m, Y)",
+            Code::StatementOrder,
+            "tensor `n` is written but never read",
+            23,
+        ),
+        (twice, "", Code::StatementOrder, "tensor `n` is written but never read", 23),
+        ("ik,kj->ij", "outputs = C", bad, "`outputs` names `C`, which no statement writes", 10),
+    ];
+    for (notation, options, code, message, start) in table {
+        let outcome = program_with(notation, options);
+        let mistake = first(outcome);
+        assert_eq!((mistake.code, mistake.message.as_str()), (code, message), "{options}");
+        assert_eq!(mistake.span.unwrap().start, start, "{options}");
+        assert!(mistake.place.is_some() && mistake.help.is_some(), "{options}");
+    }
+    let help = |options: &str| first(program_with(CENTERED, options)).help.unwrap();
+    assert_eq!(help("outputs = (Y, q)"), "name what statements write: `m`, `Y`");
+    assert_eq!(help("outputs = (y)"), "names are case-sensitive: write `Y` for `y`");
+    assert!(help("outputs = m").contains("name it in `outputs`"));
+    // The result of an einsum has a name, and so has that of an epilogue.
+    assert!(program_with("ik,kj->ij", "outputs = out").is_ok());
+    let both = program_with("ik,kj->ij", "outputs = (out, acc), epilogue = |acc| relu(acc)");
+    assert_eq!(both.unwrap().tensors_of(TensorKind::Output).count(), 2);
+}
+
+/// The correction of a mean is a temporary, which moves the outputs; what they are called by moves
+/// with them.
+#[test]
+fn centering_moves_outputs() {
+    let notation = "Z[i,j] = X[i,j] + W[i,j]; m[i] = mean(j) Z[i,j]; n[i] = mean(j) X[i,j]; \
+        v[i] = mean(j) (Z[i,j] - m[i])^2; w[i] = mean(j) (X[i,j] - n[i])^2; \
+        d[i,k] = m[i] - m[k]";
+    let program = program_with(notation, "outputs = (d, w, v, n, m, Z)").unwrap();
+    let centered = center(&program);
+    assert_eq!(verify(&centered), Ok(()));
+    assert_eq!(
+        print_statement(&centered),
+        "Z[i,j] = X[i,j] + W[i,j]; m[i] = mean(j) Z[i,j]; m_low[i] = mean(j) (Z[i,j] - m[i]); \
+         n[i] = mean(j) X[i,j]; n_low[i] = mean(j) (X[i,j] - n[i]); \
+         v_raw[i] = mean(j) (Z[i,j] - m[i])^2; v[i] = max(v_raw[i] - m_low[i]^2, 0); \
+         w_raw[i] = mean(j) (X[i,j] - n[i])^2; w[i] = max(w_raw[i] - n_low[i]^2, 0); \
+         d[i,k] = m[i] - m[k]"
+    );
+    let tied = &centered.same_extents[0];
+    assert_eq!(centered.tensor(tied.tensor).name, "m");
+}
+
 #[test]
 fn verify_says_why_not() {
     let right = program("ikc,jkc->ijc");
@@ -160,6 +249,15 @@ fn verify_says_why_not() {
     for (why, expected) in table {
         assert!(why.contains(expected), "{why}");
     }
+    let several = program_with(CENTERED, "outputs = (Y, m)").unwrap();
+    let told = |change: fn(&mut mage_einsum::index::Program)| {
+        let mut wrong = several.clone();
+        change(&mut wrong);
+        verify(&wrong).unwrap_err()
+    };
+    assert!(told(|p| p.tensors[1].dtype = Dtype::F16).contains("of two types"));
+    let rounded = told(|p| p.tensors[1..].iter_mut().for_each(|t| t.dtype = Dtype::F16));
+    assert!(rounded.contains("is rounded and then read"), "{rounded}");
     assert_eq!(verify(&right), Ok(()));
     assert_eq!(right.statements[0].role(ModeId(2)), Some(Role::Batch));
 }

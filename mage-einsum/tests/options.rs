@@ -33,6 +33,8 @@ fn the_canonical_text() {
         ("path = ((0,1), (1, 0),)", "path = ((0, 1), (1, 0))"),
         ("path = ((0, 1))", "path = ((0, 1))"),
         ("path = ()", "path = ()"),
+        ("outputs=(Y,m , r,)", "outputs = (Y, m, r)"),
+        ("epilogue = |acc| acc, outputs = out", "outputs = (out), epilogue = |acc| acc"),
         (
             "epilogue=|acc,bias:j|gelu_tanh(acc+bias)",
             "epilogue = |acc, bias: j| gelu_tanh(acc + bias)",
@@ -89,6 +91,11 @@ fn mistakes() {
         ("ranks = ()", Code::BadOption, 8),
         ("path = greedy", Code::BadOption, 7),
         ("path = (0, 1)", Code::BadOption, 8),
+        ("outputs = 2", Code::BadOption, 10),
+        ("outputs = ()", Code::BadOption, 10),
+        ("outputs = (Y, 2)", Code::BadOption, 14),
+        ("outputs = (Y, m, Y)", Code::BadOption, 17),
+        ("outputs = (Y, m), accumulate = true", Code::BadOption, 31),
         ("epilogue = relu", Code::BadOption, 11),
         ("epilogue = |acc| relu(x)", Code::Expected, 22),
         ("epilogue = |acc, acc: i| acc", Code::BadOption, 17),
@@ -129,6 +136,12 @@ fn messages_name_the_option_and_what_stands_there() {
         ("extents = (k = 64 c = 3)", "expected `,` or `)`, found `c`"),
         ("extents = (k = x)", "the extent of label `k` is not a number"),
         ("extents = (k = 4294967296)", "label `k` is 4294967296, the limit is below 2^32"),
+        ("outputs = (m, m)", "output `m` is named twice"),
+        ("outputs = (Y, m = 3)", "expected `,` or `)`, found `=`"),
+        (
+            "accumulate = true, outputs = (Y, m)",
+            "`accumulate = true` is for one output, but `outputs` names 2",
+        ),
         ("ranks = (2, 300)", "a rank is 300 but must be from 0 to 255"),
         ("ranks = (2, x)", "ranks are not one number an operand"),
     ];
@@ -156,6 +169,6 @@ fn the_nearest_option_is_named() {
     assert_eq!(help("extent = 64"), "write `extents`");
     assert_eq!(
         help("quux = 64"),
-        "the options are: tile, name, extents, device, dtype, out, precision, accumulate, strides, ranks, path, epilogue"
+        "the options are: tile, name, extents, device, dtype, out, precision, accumulate, strides, ranks, path, outputs, epilogue"
     );
 }

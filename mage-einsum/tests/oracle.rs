@@ -81,7 +81,7 @@ fn one_operand_twice() {
     let gram = values_of("ij,kj->ik", &[a.view(), a.view()]).values;
     assert_eq!(gram, gram.t());
     let once = evaluate(&program("G[i,k] = sum(j) A[i,j] * A[k,j]"), &[a.view()]).unwrap();
-    assert_eq!(once.values, gram);
+    assert_eq!(once[0].values, gram);
 }
 
 #[test]

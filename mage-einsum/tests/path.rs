@@ -264,13 +264,13 @@ fn values_and_magnitudes_stay() {
         let (program, (paired, _)) = (program(notation), paired(notation, "").unwrap());
         let operands = operands(shapes, "H");
         let views: Vec<_> = operands.iter().map(|operand| operand.view()).collect();
-        let along = evaluate(&paired, &views).unwrap();
+        let along = &evaluate(&paired, &views).unwrap()[0];
         // Sums of absolute products of integers are exact too, so nothing may differ.
-        let whole = evaluate(&program, &views).unwrap();
+        let whole = &evaluate(&program, &views).unwrap()[0];
         assert_eq!(along.values, whole.values, "{notation}");
         assert_eq!(along.magnitudes, whole.magnitudes, "{notation}");
         assert_eq!(along.n_terms, whole.n_terms, "{notation}");
-        assert_eq!(evaluate_by_tree(&paired, &views).unwrap(), along, "{notation}");
+        assert_eq!(evaluate_by_tree(&paired, &views).unwrap()[0], *along, "{notation}");
     }
 }
 
@@ -279,7 +279,7 @@ fn a_temporary_that_cancels_keeps_its_magnitude() {
     let (a, b) = (support::array(&[1, 2], &[1e8, -1e8]), support::array(&[2, 1], &[1., 1.]));
     let c = support::array(&[1, 1], &[2.0]);
     let (paired, _) = paired("ij,jk,kl->il", "").unwrap();
-    let evaluation = evaluate(&paired, &[a.view(), b.view(), c.view()]).unwrap();
+    let evaluation = &evaluate(&paired, &[a.view(), b.view(), c.view()]).unwrap()[0];
     assert_eq!(evaluation.values[[0, 0]], 0.0);
     assert_eq!(evaluation.magnitudes[[0, 0]], 4e8);
 }

@@ -24,8 +24,8 @@ use invocation::Invocation;
 /// );
 /// ```
 ///
-/// The index form has statements of any expression, the last of which is the output. A literal may
-/// go on in the next line after a `\`:
+/// The index form has statements of any expression, the last of which is the output unless `outputs`
+/// names others. A literal may go on in the next line after a `\`:
 ///
 /// ```text
 /// mage::einsum_kernel!(
@@ -33,7 +33,8 @@ use invocation::Invocation;
 ///      e[i,j] = exp(X[i,j] - m[i]); \
 ///      s[i] = sum(j) e[i,j]; \
 ///      Y[i,j] = e[i,j] / s[i]",
-///     name = softmax
+///     name = softmax,
+///     outputs = (Y, s)
 /// );
 /// mage::einsum_kernel!("Y[i,f] = sum(e in p[i]..p[i+1]) w[e] * X[s[e],f]", name = neighbours);
 /// ```
@@ -51,6 +52,7 @@ use invocation::Invocation;
 /// | `name = matmul` | the module's name |
 /// | `tile = 64`, `tile = (m, n, k)` | the extents of a block's tile of a contraction |
 /// | `epilogue = \|acc, bias: j\| ..` | what becomes of each result of a classic einsum |
+/// | `outputs = (Y, m)` | the results that are returned, in order |
 /// | `dtype = f16`, `out = f32` | element types: f16, bf16, f32 (the default) or f64 |
 /// | `precision = tf32` | factors of f32 may be rounded for the tensor cores |
 /// | `accumulate = true` | the result is added to what the output holds |
@@ -72,7 +74,7 @@ use invocation::Invocation;
 ///   every value.
 ///
 /// Both functions take the operands in the order of the notation, then index operands, then the
-/// output's values where they are added to.
+/// output's values where they are added to. Of several outputs they give a tuple.
 ///
 /// A mistake is a compile error with its code, its place and what to do. The crate `mage` shows
 /// each form in use.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mage_codegen::emulate::{self, Arguments, Failure, Input, Run};
+use mage_codegen::emulate::{self, Arguments, Failure, Input, Output, Run};
 use mage_codegen::kernel::{Buffer, BufferUse, Module};
 use mage_codegen::pipeline::{self, Levels};
 use mage_einsum::binding::Extents;
@@ -41,8 +41,8 @@ pub struct Problem {
     pub indices: Vec<Vec<u32>>,
     /// What the output holds before; empty where the result is not added to it.
     pub before: Vec<f64>,
-    /// What the oracle says.
-    pub evaluation: Evaluation,
+    /// What the oracle says of each output.
+    pub evaluations: Vec<Evaluation>,
 }
 
 /// How a result is compared with the oracle.
@@ -125,12 +125,12 @@ pub fn problem_on(
         })
         .collect();
     let indices = indices(levels, extents);
-    let evaluation = evaluate(levels, &views, &indices);
+    let evaluations = evaluate(levels, &views, &indices);
     let before = if levels.program.accumulates() { operands.pop() } else { None };
     let extents = label_extents(&levels.module, extents);
     let (before, views) = (before.unwrap_or_default(), vec![None; operands.len()]);
     let indices = indices.into_iter().map(|indices| indices.into_raw_vec_and_offset().0).collect();
-    Problem { extents, operands, views, indices, before, evaluation }
+    Problem { extents, operands, views, indices, before, evaluations }
 }
 
 /// What the oracle says.
@@ -138,7 +138,7 @@ pub fn evaluate(
     levels: &Levels,
     operands: &[ArrayViewD<'_, f64>],
     indices: &[ArrayD<u32>],
-) -> Evaluation {
+) -> Vec<Evaluation> {
     let indices: Vec<ArrayViewD<'_, u32>> = indices.iter().map(|indices| indices.view()).collect();
     oracle::evaluate_indexed(&levels.program, operands, &indices).expect("the shapes fit")
 }
@@ -200,12 +200,12 @@ pub fn stored_problem(
     let views: Vec<ArrayViewD<'_, f64>> = arrays.iter().map(|array| array.view()).collect();
     let labels = levels.module.labels.iter().map(|label| label.name.clone());
     let indices = indices(levels, &labels.zip(extents.iter().copied()).collect());
-    let evaluation = evaluate(levels, &views, &indices);
+    let evaluations = evaluate(levels, &views, &indices);
     let is_strided = is_strided(&levels.module);
     let (operands, views) =
         stored.into_iter().map(|stored| (stored.data, is_strided.then_some(stored.view))).unzip();
     let indices = indices.into_iter().map(|indices| indices.into_raw_vec_and_offset().0).collect();
-    Problem { extents, operands, views, indices, before, evaluation }
+    Problem { extents, operands, views, indices, before, evaluations }
 }
 
 /// The extents in the order of the module's labels.
@@ -251,13 +251,15 @@ pub fn emulate_in(
     let inputs: Vec<Input<'_>> =
         operands.map(|(data, view)| Input { data, view: view.as_ref(), byte_alignment }).collect();
     let indices: Vec<&[u32]> = problem.indices.iter().map(Vec::as_slice).collect();
+    let (evaluations, before) = (problem.evaluations.iter(), &problem.before);
+    let outputs: Vec<Output<'_>> = evaluations
+        .map(|right| Output { len: right.values.len(), before, byte_alignment })
+        .collect();
     let arguments = Arguments {
         extents: &problem.extents,
         inputs: &inputs,
         indices: &indices,
-        output_before: &problem.before,
-        output_len: problem.evaluation.values.len(),
-        output_byte_alignment: byte_alignment,
+        outputs: &outputs,
         workspace_len,
         workspace_byte_alignment: byte_alignment,
     };
@@ -270,8 +272,22 @@ pub fn sums(output: &[f64]) -> [i64; 2] {
     [output.iter().map(|value| *value as i64).sum(), output.iter().enumerate().map(weighted).sum()]
 }
 
-/// What is wrong with `got`, if anything.
-pub fn disagreement(got: &[f64], right: &Evaluation, agreement: Agreement) -> Option<String> {
+/// What is wrong with the outputs of a run, if anything.
+pub fn disagreement(
+    got: &[Vec<f64>],
+    right: &[Evaluation],
+    agreement: Agreement,
+) -> Option<String> {
+    if got.len() != right.len() {
+        return Some(format!("{} outputs, not {}", got.len(), right.len()));
+    }
+    let mut outputs = got.iter().zip(right).enumerate();
+    outputs.find_map(|(position, (got, right))| {
+        of_output(got, right, agreement).map(|wrong| format!("output {position}: {wrong}"))
+    })
+}
+
+fn of_output(got: &[f64], right: &Evaluation, agreement: Agreement) -> Option<String> {
     let comparison = tolerance::compare(got, right);
     match agreement {
         Agreement::Equal if right.errors.is_none() => unequal(got, &right.rounded()),

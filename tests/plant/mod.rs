@@ -252,6 +252,26 @@ pub fn unmask(module: &mut Module, space: Space) -> usize {
     n_changed
 }
 
+/// Leaves out every store to `space`.
+pub fn drop_stores(module: &mut Module, space: Space) -> usize {
+    dropped(module, |stmt| matches!(stmt, Stmt::Store { to, .. } if to.space == space))
+}
+
+/// Stores to one of two buffers what belongs to the other.
+pub fn exchange(module: &mut Module, [one, other]: [Space; 2]) -> usize {
+    changed(module, |stmt| match stmt {
+        Stmt::Store { to, .. } if to.space == one => {
+            to.space = other;
+            true
+        }
+        Stmt::Store { to, .. } if to.space == other => {
+            to.space = one;
+            true
+        }
+        _ => false,
+    })
+}
+
 /// Ends each loop that has a barrier one turn earlier.
 pub fn drop_last_step(module: &mut Module) -> usize {
     let mut n_changed = 0;

@@ -184,8 +184,9 @@ pub fn measure(
     };
     let launch = case.launch(context, work.extents, &problem)?;
     let operands = operands(stream, &problem)?;
-    let mut out = Memory::upload(stream, problem.out, &vec![0.0; problem.n_outputs])?;
-    let (launches, samples_us) = time(stream, || launch(stream, &operands, &mut out))?;
+    let output = |elems: &usize| Memory::upload(stream, problem.out, &vec![0.0; *elems]);
+    let mut outputs: Vec<Memory> = problem.outputs.iter().map(output).collect::<Result<_, _>>()?;
+    let (launches, samples_us) = time(stream, || launch(stream, &operands, &mut outputs))?;
     let degrees = work.degrees.map_or("", Degrees::name);
     let samples_us: Vec<String> = samples_us.iter().map(|us| format!("{us:.3}")).collect();
     Ok(format!(

@@ -11,8 +11,8 @@ use crate::memory::{Memory, typed, typed_mut};
 use crate::problem::Problem;
 use crate::{Error, kernels};
 
-/// Launches on a stream with operands and an output.
-pub type Launch = Box<dyn Fn(&CudaStream, &[Memory], &mut Memory) -> Result<(), Error>>;
+/// Launches on a stream with operands and outputs.
+pub type Launch = Box<dyn Fn(&CudaStream, &[Memory], &mut [Memory]) -> Result<(), Error>>;
 
 /// A kernel and the extents it is checked at.
 pub struct Case {
@@ -68,8 +68,21 @@ const WIDTHS: &[&[usize]] = &[
     &[0, 4],
 ];
 
+/// Calls a `launch` with what it is given and then the outputs; one output need not be named.
+macro_rules! launched {
+    ($outputs:ident, $launch:path, ($($given:expr),*), ()) => {
+        launched!($outputs, $launch, ($($given),*), (out))
+    };
+    ($outputs:ident, $launch:path, ($($given:expr),*), ($($output:ident)+)) => {{
+        let [$($output),+] = $outputs else {
+            return Err("a case with the wrong number of outputs".into());
+        };
+        $launch($($given,)* $(typed_mut($output)?),+)?;
+    }};
+}
+
 macro_rules! cases {
-    ($($kernel:ident [$($label:ident)*] ($($operand:ident)*) $({$($index:ident $handle:ident $bound:ident)*})? $($workspace:ident)? => $checks:expr;)*) => {
+    ($($kernel:ident [$($label:ident)*] ($($operand:ident)*) $({$($index:ident $handle:ident $bound:ident)*})? $($workspace:ident)? $(-> ($($output:ident)+))? => $checks:expr;)*) => {
         /// Every kernel of this program.
         #[allow(non_snake_case, reason = "a label may have capitals")]
         pub const CASES: &[Case] = &[$(Case {
@@ -99,14 +112,17 @@ macro_rules! cases {
                     let $workspace = DeviceBuffer::from_host(&stream, &vec![mage::dtype::Element::from_f64(f64::NAN); elems])?;
                     let $workspace = RefCell::new($workspace);
                 )?
-                Ok(Box::new(move |stream, operands, out| {
+                Ok(Box::new(move |stream, operands, outputs| {
                     let [$($operand),*] = operands else {
                         return Err("a case with the wrong number of operands".into());
                     };
-                    kernels::$kernel::launch(
-                        &module, stream, &extents, $(typed($operand)?,)* $($(&$index,)*)?
-                        $(&mut $workspace.borrow_mut(),)? typed_mut(out)?,
-                    )?;
+                    launched!(
+                        outputs,
+                        kernels::$kernel::launch,
+                        (&module, stream, &extents $(, typed($operand)?)* $($(, &$index)*)?
+                            $(, &mut $workspace.borrow_mut())?),
+                        ($($($output)+)?)
+                    );
                     Ok(())
                 }))
             },
@@ -178,8 +194,13 @@ cases! {
     unusual_names [Row x__y] (a b) workspace => &[&[512, 257], &[17, 33], &[0, 5], &[1000, 1003]];
     bias_gelu [i j] (x b) => WIDTHS;
     layer_norm [i j] (x g b) => WIDTHS;
+    layer_norm_stats [i j] (x g b) -> (y m r) => WIDTHS;
+    layer_norm_stats_f16 [i j] (x g b) -> (y m r) => WIDTHS;
     softmax [i j] (x) => WIDTHS;
+    softmax_parts [i j] (x) -> (y e m s) => WIDTHS;
     rms_norm [i j] (x g) => WIDTHS;
+    residual_gelu [i j] (x z g) -> (r y) => WIDTHS;
+    product_row_sums [i k j] (a b) workspace -> (c s) => &[&[129, 33, 127], &[256, 64, 384], &[300, 1000, 300], &[7, 0, 5], &[7, 5, 0]];
     mlp [i k j] (x w b) workspace => &[&[129, 33, 127], &[640, 20, 900], &[640, 7, 897], &[1277, 35, 1281], &[256, 4096, 256], &[300, 70001, 400], &[1001, 1031, 15], &[13, 1031, 1001], &[7, 0, 5]];
     mlp_128 [i k j] (x w b) => &[&[129, 33, 127], &[256, 64, 384], &[1000, 1001, 999], &[127, 0, 5]];
     neighbours [i e f s] (w x) {pointers RowPointers e sources Indices s} workspace => &[&[9, 40, 8, 7], &[33, 200, 33, 33], &[1000, 16000, 128, 900], &[257, 4099, 31, 65], &[5, 0, 128, 4], &[4, 64, 260, 9], &[3, 5000, 64, 100], &[3, 5000, 33, 100], &[40, 5000, 8, 100], &[40, 5000, 9, 100], &[3, 5000, 260, 100], &[3, 5000, 131, 100], &[0, 0, 4, 3]];

@@ -1,5 +1,5 @@
 //! Compares every output element of every kernel with the oracle, by equality for sums of products
-//! of integers and under the stated bound otherwise, with a poisoned output, and twice for
+//! of integers and under the stated bound otherwise, with poisoned outputs, and twice for
 //! determinism.
 
 use cuda_core::{CudaContext, CudaStream};
@@ -67,24 +67,37 @@ fn compare(
     let operands = operands(problem, data)?;
     let views: Vec<ArrayViewD<f64>> = operands.iter().map(|operand| operand.view()).collect();
     let indices: Vec<ArrayViewD<u32>> = problem.indices.iter().map(|one| one.view()).collect();
-    let reference = mage::oracle::evaluate_indexed(&problem.program, &views, &indices)?;
+    let references = mage::oracle::evaluate_indexed(&problem.program, &views, &indices)?;
     let (operands, before) = match operands.split_last() {
         Some((before, operands)) if problem.program.accumulates() => {
-            (operands, before.iter().copied().collect())
+            (operands, vec![before.iter().copied().collect()])
         }
-        _ => (operands.as_slice(), vec![f64::NAN; problem.n_outputs]),
+        _ => {
+            let poisoned = problem.outputs.iter().map(|elems| vec![f64::NAN; *elems]);
+            (operands.as_slice(), poisoned.collect::<Vec<Vec<f64>>>())
+        }
     };
     let buffers = upload(stream, problem, operands)?;
-    let mut outputs = Vec::new();
+    let mut runs: Vec<Vec<Vec<f64>>> = Vec::new();
     for _ in 0..2 {
-        let mut out = Memory::upload(stream, problem.out, &before)?;
-        launch(stream, &buffers, &mut out)?;
-        outputs.push(out.download(stream)?);
+        let held = before.iter().map(|before| Memory::upload(stream, problem.out, before));
+        let mut outputs: Vec<Memory> = held.collect::<Result<_, _>>()?;
+        launch(stream, &buffers, &mut outputs)?;
+        let downloaded = outputs.iter().map(|output| output.download(stream));
+        runs.push(downloaded.collect::<Result<_, _>>()?);
     }
-    if outputs[0].iter().zip(&outputs[1]).any(|(one, other)| one.to_bits() != other.to_bits()) {
+    let bits = |run: &[Vec<f64>]| -> Vec<u64> {
+        run.iter().flatten().map(|value| value.to_bits()).collect()
+    };
+    if bits(&runs[0]) != bits(&runs[1]) {
         return Ok(format!("{}: two runs differ", case.name));
     }
-    Ok(verdict(&outputs[0], &reference, problem, data))
+    let compared = runs[0].iter().zip(&references).enumerate();
+    let said = compared.map(|(position, (got, reference))| {
+        let wrong = verdict(got, reference, problem, data);
+        if wrong.is_empty() { wrong } else { format!("output {position}: {wrong}") }
+    });
+    Ok(said.filter(|wrong| !wrong.is_empty()).collect::<Vec<_>>().join("; "))
 }
 
 /// What is wrong with an output, or nothing.

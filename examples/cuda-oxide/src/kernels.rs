@@ -86,6 +86,41 @@ mage::einsum_kernel!(
     name = layer_norm
 );
 mage::einsum_kernel!(
+    "m[i] = mean(j) X[i,j]; \
+     v[i] = mean(j) (X[i,j] - m[i])^2; \
+     r[i] = rsqrt(v[i] + 1e-5); \
+     Y[i,j] = (X[i,j] - m[i]) * r[i] * g[j] + b[j]",
+    outputs = (Y, m, r),
+    name = layer_norm_stats
+);
+mage::einsum_kernel!(
+    "m[i] = mean(j) X[i,j]; \
+     v[i] = mean(j) (X[i,j] - m[i])^2; \
+     r[i] = rsqrt(v[i] + 1e-5); \
+     Y[i,j] = (X[i,j] - m[i]) * r[i] * g[j] + b[j]",
+    outputs = (Y, m, r),
+    dtype = f16,
+    name = layer_norm_stats_f16
+);
+mage::einsum_kernel!(
+    "m[i] = max(j) X[i,j]; \
+     e[i,j] = exp(X[i,j] - m[i]); \
+     s[i] = sum(j) e[i,j]; \
+     Y[i,j] = e[i,j] / s[i]",
+    outputs = (Y, e, m, s),
+    name = softmax_parts
+);
+mage::einsum_kernel!(
+    "R[i,j] = X[i,j] + Z[i,j]; Y[i,j] = gelu_tanh(R[i,j] * g[j])",
+    outputs = (R, Y),
+    name = residual_gelu
+);
+mage::einsum_kernel!(
+    "C[i,j] = sum(k) A[i,k] * B[k,j]; s[i] = sum(j) C[i,j]",
+    outputs = (C, s),
+    name = product_row_sums
+);
+mage::einsum_kernel!(
     "m[i] = max(j) X[i,j]; \
      e[i,j] = exp(X[i,j] - m[i]); \
      s[i] = sum(j) e[i,j]; \

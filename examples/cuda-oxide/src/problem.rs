@@ -17,16 +17,16 @@ pub struct Problem {
     pub program: Program,
     /// Element type and shape of each operand, and of an output that is added to.
     pub given: Vec<(Dtype, Vec<usize>)>,
-    /// The output's element type.
+    /// The outputs' element type.
     pub out: Dtype,
-    /// Elements of the output.
-    pub n_outputs: usize,
+    /// Elements of each output.
+    pub outputs: Vec<usize>,
     /// The index operands.
     pub indices: Vec<ArrayD<u32>>,
     /// Floating-point operations: two at each point of each statement, which for a sum of products
     /// are a multiplication and an addition a term.
     pub flops: f64,
-    /// Bytes of every operand and of the output, each once.
+    /// Bytes of every operand and output, each once.
     pub bytes: usize,
 }
 
@@ -55,22 +55,23 @@ impl Problem {
             tensors.map(|(id, tensor)| (tensor.dtype, bound.shape(&program, id)))
         };
         let mut given: Vec<(Dtype, Vec<usize>)> = of(TensorKind::Input).collect();
-        let output = of(TensorKind::Output).next();
-        let (out, shape) = output.ok_or("a program without an output")?;
-        let n_outputs = shape.iter().product();
+        let returned: Vec<(Dtype, Vec<usize>)> = of(TensorKind::Output).collect();
+        let (out, _) = *returned.first().ok_or("a program without an output")?;
+        let outputs: Vec<usize> =
+            returned.iter().map(|(_, shape)| shape.iter().product()).collect();
         if program.accumulates() {
-            given.push((out, shape));
+            given.extend(returned);
         }
         let indices = index_operands(&program, &bound);
         let n_bytes = |(dtype, shape): &(Dtype, Vec<usize>)| {
             shape.iter().product::<usize>() * dtype.size_bytes() as usize
         };
         let bytes = given.iter().map(n_bytes).sum::<usize>()
-            + n_outputs * out.size_bytes() as usize
+            + outputs.iter().sum::<usize>() * out.size_bytes() as usize
             + indices.iter().map(|operand| operand.len() * size_of::<u32>()).sum::<usize>();
         let flops =
             program.statements.iter().map(|statement| 2.0 * points(statement, &program, &bound));
-        Ok(Problem { flops: flops.sum(), given, out, n_outputs, indices, bytes, program })
+        Ok(Problem { flops: flops.sum(), given, out, outputs, indices, bytes, program })
     }
 
     /// Whether it is a sum of products, so that integers that are small enough have one result.

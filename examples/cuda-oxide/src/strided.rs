@@ -117,7 +117,7 @@ fn compare(
         .map(|(stored, (_, shape))| stored.to_array(shape))
         .collect();
     let views: Vec<ArrayViewD<f64>> = arrays.iter().map(|array| array.view()).collect();
-    let reference = mage::oracle::evaluate(&problem.program, &views)?;
+    let reference = mage::oracle::evaluate(&problem.program, &views)?.remove(0);
     let mut operands = Vec::new();
     for Stored { data, view } in &stored {
         let data: Vec<f32> = data.iter().map(|value| *value as f32).collect();
@@ -127,7 +127,7 @@ fn compare(
             strides: view.strides.iter().map(|stride| *stride as isize).collect(),
         });
     }
-    let poison = vec![f32::NAN; problem.n_outputs];
+    let poison = vec![f32::NAN; problem.outputs[0]];
     let mut out = DeviceBuffer::from_host(stream, &poison)?;
     (case.launch)(context, stream, extents, &operands, &mut out)?;
     let got: Vec<f64> = out.to_host_vec(stream)?.into_iter().map(f64::from).collect();

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::report::{Report, Run};
+use super::report::{Output, Report, Run};
 use super::text::by;
 use super::trial::{Outcome, Trial};
-use super::verdict::Worst;
+use super::verdict::{Verdict, Worst};
 use crate::table;
 
 /// Prints the whole check.
@@ -27,18 +27,37 @@ pub fn print(report: &Report) -> String {
 fn run(report: &Report, run: &Run) -> Value {
     let extents: Map<String, Value> =
         run.extents.iter().map(|(label, extent)| (label.clone(), json!(extent))).collect();
-    json!({
-        "elements": run.n_elements(),
+    let mut value = json!({
         "extents": extents,
         "idle_variants": run.idle_variants,
-        "output_extents": run.shape,
-        "terms": run.n_terms,
         "workspace_elems": run.workspace_elems,
-        "trials": run.trials.iter().map(|trial| self::trial(report, trial)).collect::<Vec<_>>(),
+        "trials": run.trials.iter().map(|trial| self::trial(report, run, trial)).collect::<Vec<_>>(),
+    });
+    let outputs: Vec<Value> = run.outputs.iter().map(output).collect();
+    let names = run.outputs.iter().map(|output| json!(output.name));
+    tell(&mut value, outputs, names.collect());
+    value
+}
+
+fn output(output: &Output) -> Value {
+    json!({
+        "elements": output.n_elements(),
+        "output_extents": output.shape,
+        "terms": output.n_terms,
     })
 }
 
-fn trial(report: &Report, trial: &Trial) -> Value {
+/// What is told of one output stands beside the rest; of several, in a list under their names.
+fn tell(value: &mut Value, mut outputs: Vec<Value>, names: Vec<Value>) {
+    if let [Value::Object(fields)] = outputs.as_mut_slice() {
+        std::mem::take(fields).into_iter().for_each(|(key, field)| value[key] = field);
+        return;
+    }
+    outputs.iter_mut().zip(names).for_each(|(output, name)| output["output"] = name);
+    value["outputs"] = Value::Array(outputs);
+}
+
+fn trial(report: &Report, run: &Run, trial: &Trial) -> Value {
     let launches: Vec<Value> = trial
         .launches
         .iter()
@@ -59,14 +78,21 @@ fn trial(report: &Report, trial: &Trial) -> Value {
     });
     match &trial.outcome {
         Outcome::Trapped(trap) => value["trap"] = json!(trap),
-        Outcome::Compared(verdict) => {
-            value["compared"] = json!(verdict.n_compared);
-            value["compared_by"] = json!(by(verdict.by));
-            value["worst"] = verdict.worst.as_ref().map_or(Value::Null, worst);
-            value["wrong"] = json!(verdict.n_wrong);
+        Outcome::Compared(verdicts) => {
+            let names = run.outputs.iter().map(|output| json!(output.name));
+            tell(&mut value, verdicts.iter().map(verdict).collect(), names.collect());
         }
     }
     value
+}
+
+fn verdict(verdict: &Verdict) -> Value {
+    json!({
+        "compared": verdict.n_compared,
+        "compared_by": by(verdict.by),
+        "worst": verdict.worst.as_ref().map_or(Value::Null, worst),
+        "wrong": verdict.n_wrong,
+    })
 }
 
 /// A number that is not finite is null: JSON has no word for it.

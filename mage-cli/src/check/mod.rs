@@ -14,7 +14,7 @@ use mage_codegen::pipeline::Levels;
 use mage_einsum::binding::Extents;
 use mage_einsum::diagnostic::Diagnostic;
 use mage_einsum::fill::Fill;
-use mage_einsum::index;
+use mage_einsum::index::{self, TensorKind};
 use mage_einsum::view::Arrangement;
 
 use crate::Answer;
@@ -23,7 +23,7 @@ use crate::launches::{ALIGNED, UNALIGNED, launches};
 use crate::refusal::{Refusal, Texts};
 use crate::request::{Pair, Request};
 use operands::Operands;
-use report::{Report, Run};
+use report::{Output, Report, Run};
 use trial::Trial;
 
 /// Integers, compared by equality, and numbers that round, compared by a bound.
@@ -66,18 +66,18 @@ fn checked(levels: &Levels, extents: &Extents, asked: &CheckArgs) -> Result<Run,
         levels.module.labels.iter().map(|label| extents.get(&label.name).unwrap_or(0)).collect();
     let alignments = alignments(levels, &by_label, asked.unaligned);
     let mut trials = Vec::new();
-    let (mut shape, mut n_terms) = (Vec::new(), 0);
+    let mut outputs = Vec::new();
     let arrangements = operands::arrangements(&levels.program);
     let tried = fills(asked)
         .into_iter()
         .flat_map(|fill| arrangements.iter().map(move |arrangement| (fill, *arrangement)));
     for ((fill_name, fill), (arrangement_name, arrangement)) in tried {
         let operands = Operands::filled(&levels.program, extents, fill, arrangement);
-        let evaluation = operands
+        let evaluations = operands
             .evaluated(&levels.program)
             .map_err(|mistakes| Refusal::mistakes(&mistakes, Texts::default()))?;
-        shape = evaluation.values.shape().to_vec();
-        n_terms = evaluation.n_terms;
+        let names = levels.program.tensors_of(TensorKind::Output).map(|(_, tensor)| &tensor.name);
+        outputs = names.zip(&evaluations).map(|(name, output)| Output::of(name, output)).collect();
         // One alignment is enough where strides already decide which variant runs.
         let n_alignments = if arrangement == Arrangement::RowMajor { alignments.len() } else { 1 };
         for byte_alignment in alignments.iter().take(n_alignments) {
@@ -88,7 +88,7 @@ fn checked(levels: &Levels, extents: &Extents, asked: &CheckArgs) -> Result<Run,
                 arrangement: arrangement_name,
                 byte_alignment: *byte_alignment,
             };
-            trials.push(trial::tried(&conditions, &operands, &evaluation).map_err(refused)?);
+            trials.push(trial::tried(&conditions, &operands, &evaluations).map_err(refused)?);
         }
     }
     let labels = levels.module.labels.iter().map(|label| label.name.clone());
@@ -98,8 +98,7 @@ fn checked(levels: &Levels, extents: &Extents, asked: &CheckArgs) -> Result<Run,
         workspace_bytes: u128::from(workspace_elems) * u128::from(elem_bytes(&levels.module)),
         idle_variants: idle_variants(&levels.module, &trials),
         extents: labels.zip(by_label).collect(),
-        shape,
-        n_terms,
+        outputs,
         trials,
     })
 }

@@ -112,7 +112,7 @@ impl Operands {
     }
 
     /// What the oracle says of them.
-    pub fn evaluated(&self, program: &Program) -> Result<Evaluation, Diagnostics> {
+    pub fn evaluated(&self, program: &Program) -> Result<Vec<Evaluation>, Diagnostics> {
         let views: Vec<_> =
             self.arrays.iter().chain(&self.before).map(|array| array.view()).collect();
         let indices: Vec<_> = self.indices.iter().map(|indices| indices.view()).collect();

@@ -1,5 +1,7 @@
 //! What a check found, before it is text or JSON.
 
+use mage_einsum::oracle::Evaluation;
+
 use super::trial::Trial;
 
 /// A whole check.
@@ -26,10 +28,8 @@ pub struct Report {
 pub struct Run {
     /// The extent of each label, in order of first appearance.
     pub extents: Vec<(String, u64)>,
-    /// The extents of the output.
-    pub shape: Vec<usize>,
-    /// Terms of each element's sum; 1 where nothing is summed.
-    pub n_terms: u64,
+    /// The outputs, in their order.
+    pub outputs: Vec<Output>,
     /// Each fill with each arrangement of the operands, and with each alignment that leads to
     /// another launch.
     pub trials: Vec<Trial>,
@@ -39,6 +39,30 @@ pub struct Run {
     pub workspace_bytes: u128,
     /// Variants of the kernels that were not selected.
     pub idle_variants: Vec<String>,
+}
+
+/// What an output is at the extents of a run.
+#[derive(Debug)]
+pub struct Output {
+    /// Its name.
+    pub name: String,
+    /// Its extents.
+    pub shape: Vec<usize>,
+    /// Terms of each element's sum; 1 where nothing is summed.
+    pub n_terms: u64,
+}
+
+impl Output {
+    /// The output that was evaluated.
+    pub fn of(name: &str, evaluation: &Evaluation) -> Output {
+        let (shape, n_terms) = (evaluation.values.shape().to_vec(), evaluation.n_terms);
+        Output { name: name.to_string(), shape, n_terms }
+    }
+
+    /// Its elements.
+    pub fn n_elements(&self) -> usize {
+        self.shape.iter().product()
+    }
 }
 
 impl Report {
@@ -59,8 +83,8 @@ impl Run {
         self.trials.windows(2).any(|pair| pair[0].arrangement != pair[1].arrangement)
     }
 
-    /// Elements of the output.
+    /// Elements of all outputs.
     pub fn n_elements(&self) -> usize {
-        self.shape.iter().product()
+        self.outputs.iter().map(Output::n_elements).sum()
     }
 }

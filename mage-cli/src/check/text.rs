@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use mage_codegen::emulate::Launched;
 
-use super::report::{Report, Run};
+use super::report::{Output, Report, Run};
 use super::trial::{Outcome, Trial};
 use super::verdict::{By, Verdict, Worst};
 use crate::launches::UNALIGNED;
@@ -27,16 +27,22 @@ pub fn print(report: &Report) -> String {
 /// Where the arrangement of the operands stands, which is left out where all are row-major.
 const OPERANDS_COLUMN: usize = 1;
 
+/// Where the output's name stands, which is left out where there is one.
+const OUTPUT_COLUMN: usize = 5;
+
 fn run(run: &Run) -> String {
     let extents: Vec<String> =
         run.extents.iter().map(|(label, extent)| format!("{label}={extent}")).collect();
     let extents = if extents.is_empty() { "no labels".to_string() } else { extents.join(" ") };
-    let mut text = format!("{extents}: {}", counted(run.n_elements() as u64, "element"));
-    // One term stands for what is no sum of products, too.
-    if run.n_terms != 1 {
-        let _ = write!(text, " of {} each", counted(run.n_terms, "term"));
-    }
-    text.push('\n');
+    let outputs = match run.outputs.as_slice() {
+        [one] => elements(one),
+        several => {
+            let named =
+                several.iter().map(|output| format!("{} {}", output.name, elements(output)));
+            named.collect::<Vec<_>>().join(", ")
+        }
+    };
+    let mut text = format!("{extents}: {outputs}\n");
     if run.workspace_elems > 0 {
         let bytes = table::bytes(run.workspace_bytes);
         let _ = writeln!(text, "workspace: {}, {bytes}", counted(run.workspace_elems, "element"));
@@ -47,6 +53,7 @@ fn run(run: &Run) -> String {
         "buffers",
         "variant",
         "launched",
+        "output",
         "compared by",
         "wrong",
         "worst error",
@@ -54,7 +61,10 @@ fn run(run: &Run) -> String {
         "share",
     ];
     let mut rows = vec![table::row(head)];
-    rows.extend(run.trials.iter().map(row));
+    rows.extend(run.trials.iter().flat_map(|trial| self::rows(run, trial)));
+    if run.outputs.len() == 1 {
+        rows.iter_mut().for_each(|row| drop(row.remove(OUTPUT_COLUMN)));
+    }
     if !run.is_rearranged() {
         rows.iter_mut().for_each(|row| drop(row.remove(OPERANDS_COLUMN)));
     }
@@ -65,7 +75,17 @@ fn run(run: &Run) -> String {
     text
 }
 
-fn row(trial: &Trial) -> Vec<String> {
+fn elements(output: &Output) -> String {
+    let elements = counted(output.n_elements() as u64, "element");
+    // One term stands for what is no sum of products, too.
+    match output.n_terms {
+        1 => elements,
+        n_terms => format!("{elements} of {} each", counted(n_terms, "term")),
+    }
+}
+
+/// A row an output; what is the same for all of them stands in the first.
+fn rows(run: &Run, trial: &Trial) -> Vec<Vec<String>> {
     let arm = |launch: &Launched| {
         if launch.arm.is_empty() { "-".to_string() } else { launch.arm.clone() }
     };
@@ -74,7 +94,7 @@ fn row(trial: &Trial) -> Vec<String> {
         trial.launches.iter().map(|launch| counted(launch.blocks, "block")).collect();
     let or = |words: String, other: &str| if words.is_empty() { other.to_string() } else { words };
     let buffers = if trial.byte_alignment == UNALIGNED { "unaligned" } else { "aligned" };
-    let mut row = vec![
+    let row = vec![
         trial.fill.to_string(),
         trial.arrangement.to_string(),
         buffers.to_string(),
@@ -82,10 +102,19 @@ fn row(trial: &Trial) -> Vec<String> {
         or(blocks.join(", "), "nothing"),
     ];
     match &trial.outcome {
-        Outcome::Trapped(_) => row.push("trapped, see below".to_string()),
-        Outcome::Compared(verdict) => row.extend(compared(verdict)),
+        Outcome::Trapped(_) => {
+            let trapped = [String::new(), "trapped, see below".to_string()];
+            vec![row.into_iter().chain(trapped).collect()]
+        }
+        Outcome::Compared(verdicts) => {
+            let empty = vec![String::new(); row.len()];
+            let heads = std::iter::once(row).chain(std::iter::repeat(empty));
+            let outputs = run.outputs.iter().zip(verdicts);
+            let cells = outputs
+                .map(|(output, verdict)| [vec![output.name.clone()], compared(verdict)].concat());
+            heads.zip(cells).map(|(head, cells)| [head, cells].concat()).collect()
+        }
     }
-    row
 }
 
 fn compared(verdict: &Verdict) -> Vec<String> {
@@ -117,8 +146,9 @@ pub fn by(by: By) -> &'static str {
 fn remarks(run: &Run) -> Vec<String> {
     let mut remarks = Vec::new();
     if run.n_elements() == 0 {
-        remarks.push("Nothing was launched: the output has no elements.".to_string());
-    } else if run.n_terms == 0 {
+        let what = if run.outputs.len() == 1 { "the output has no" } else { "no output has" };
+        remarks.push(format!("Nothing was launched: {what} elements."));
+    } else if run.outputs.iter().all(|output| output.n_terms == 0) {
         remarks.push("The sum is over nothing, so every element must be +0.".to_string());
     }
     for arm in run.idle_variants.iter().filter(|_| run.n_elements() > 0) {
@@ -127,10 +157,15 @@ fn remarks(run: &Run) -> Vec<String> {
     for trial in &run.trials {
         match &trial.outcome {
             Outcome::Trapped(trap) => remarks.push(format!("{}: trap: {trap}", subject(trial))),
-            Outcome::Compared(verdict) if verdict.n_wrong > 0 => {
-                remarks.extend(verdict.worst.as_ref().map(|worst| wrong(trial, worst)));
+            Outcome::Compared(verdicts) => {
+                let outputs = run.outputs.iter().zip(verdicts);
+                for (output, verdict) in outputs.filter(|(_, verdict)| verdict.n_wrong > 0) {
+                    let several = run.outputs.len() > 1;
+                    let of = if several { format!(" of {}", output.name) } else { String::new() };
+                    let worst = verdict.worst.as_ref();
+                    remarks.extend(worst.map(|worst| wrong(trial, &of, worst)));
+                }
             }
-            Outcome::Compared(_) => {}
         }
     }
     remarks
@@ -146,9 +181,9 @@ fn subject(trial: &Trial) -> String {
     format!("Fill {fill}{operands}")
 }
 
-fn wrong(trial: &Trial, worst: &Worst) -> String {
+fn wrong(trial: &Trial, of: &str, worst: &Worst) -> String {
     format!(
-        "{}: worst at {:?}: {} where the oracle has {}, off by {:e}, allowed {:e}.",
+        "{}: worst{of} at {:?}: {} where the oracle has {}, off by {:e}, allowed {:e}.",
         subject(trial),
         worst.at,
         worst.got,
@@ -163,7 +198,9 @@ fn conclusion(report: &Report) -> String {
     let mut n_compared = 0_u64;
     for trial in report.trials() {
         match &trial.outcome {
-            Outcome::Compared(verdict) => n_compared += verdict.n_compared as u64,
+            Outcome::Compared(verdicts) => {
+                n_compared += verdicts.iter().map(|verdict| verdict.n_compared as u64).sum::<u64>();
+            }
             Outcome::Trapped(_) => {}
         }
     }
@@ -179,7 +216,7 @@ fn conclusion(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::print;
-    use crate::check::report::{Report, Run};
+    use crate::check::report::{Output, Report, Run};
     use crate::check::trial::{Outcome, Trial};
     use crate::check::verdict::{By, Verdict, Worst};
 
@@ -196,8 +233,7 @@ mod tests {
             device: "a device",
             runs: vec![Run {
                 extents: vec![("i".to_string(), 2), ("j".to_string(), 3)],
-                shape: vec![2, 3],
-                n_terms: 1,
+                outputs: vec![Output { name: "out".to_string(), shape: vec![2, 3], n_terms: 1 }],
                 trials: vec![trial],
                 workspace_elems: 0,
                 workspace_bytes: 0,
@@ -217,7 +253,7 @@ mod tests {
             ratio: f64::INFINITY,
         };
         let verdict = Verdict { by: By::Equality, n_compared: 6, n_wrong: 1, worst: Some(worst) };
-        let report = report(Outcome::Compared(verdict));
+        let report = report(Outcome::Compared(vec![verdict]));
         assert!(!report.holds());
         let text = print(&report);
         assert!(text.contains("at [1, 2]: 5 where the oracle has 4"), "{text}");
@@ -228,7 +264,7 @@ mod tests {
     fn terms_are_counted_where_there_are_several() {
         let mut report = report(Outcome::Trapped(String::new()));
         assert!(print(&report).contains("i=2 j=3: 6 elements\n"));
-        report.runs[0].n_terms = 4;
+        report.runs[0].outputs[0].n_terms = 4;
         assert!(print(&report).contains("i=2 j=3: 6 elements of 4 terms each\n"));
     }
 

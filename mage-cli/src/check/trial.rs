@@ -1,7 +1,9 @@
 //! One trial: the module in the emulator on one fill, one arrangement of the operands and one
 //! alignment, compared with the oracle.
 
-use mage_codegen::emulate::{Arguments, Failure, HostFailure, Input, Launched, run_observed};
+use mage_codegen::emulate::{
+    Arguments, Failure, HostFailure, Input, Launched, Output, run_observed,
+};
 use mage_codegen::kernel::Module;
 use mage_einsum::index::Layout;
 use mage_einsum::oracle::Evaluation;
@@ -44,8 +46,8 @@ pub struct Trial {
 /// How a trial ends.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Every element was compared.
-    Compared(Verdict),
+    /// Every element was compared: one verdict an output, in their order.
+    Compared(Vec<Verdict>),
     /// The kernel broke a rule of the kernel IR: where and which.
     Trapped(String),
 }
@@ -54,7 +56,7 @@ impl Trial {
     /// Whether every element is right.
     pub fn holds(&self) -> bool {
         match &self.outcome {
-            Outcome::Compared(verdict) => verdict.n_wrong == 0,
+            Outcome::Compared(verdicts) => verdicts.iter().all(|verdict| verdict.n_wrong == 0),
             Outcome::Trapped(_) => false,
         }
     }
@@ -64,7 +66,7 @@ impl Trial {
 pub fn tried(
     conditions: &Conditions<'_>,
     operands: &Operands,
-    evaluation: &Evaluation,
+    evaluations: &[Evaluation],
 ) -> Result<Trial, HostFailure> {
     let Conditions { module, extents, fill, arrangement, byte_alignment } = *conditions;
     let layouts = module.buffers.iter().map(|buffer| buffer.layout);
@@ -75,17 +77,19 @@ pub fn tried(
             Input { data, view, byte_alignment }
         })
         .collect();
-    let output_len = evaluation.values.len();
-    let output_before = operands.before.as_ref().and_then(|array| array.as_slice());
+    let before = operands.before.as_ref().and_then(|array| array.as_slice()).unwrap_or(&[]);
+    let len = |evaluation: &Evaluation| evaluation.values.len();
+    let outputs: Vec<Output<'_>> = evaluations
+        .iter()
+        .map(|evaluation| Output { len: len(evaluation), before, byte_alignment })
+        .collect();
     let indices: Vec<&[u32]> =
         operands.indices.iter().map(|indices| indices.as_slice().unwrap_or(&[])).collect();
     let arguments = Arguments {
         extents,
         inputs: &inputs,
         indices: &indices,
-        output_before: output_before.unwrap_or(&[]),
-        output_len,
-        output_byte_alignment: byte_alignment,
+        outputs: &outputs,
         workspace_len: None,
         workspace_byte_alignment: byte_alignment,
     };
@@ -93,7 +97,11 @@ pub fn tried(
     let observed =
         run_observed(module, &arguments, &mut |done, blocks| progress.tell(done, blocks));
     let (launches, outcome) = match observed {
-        Ok(run) => (run.launches, Outcome::Compared(verdict::of(&run.output, evaluation))),
+        Ok(run) => {
+            let compared = run.outputs.iter().zip(evaluations);
+            let verdicts = compared.map(|(got, evaluation)| verdict::of(got, evaluation));
+            (run.launches, Outcome::Compared(verdicts.collect()))
+        }
         Err(Failure::Trap(trap)) => (Vec::new(), Outcome::Trapped(trap.to_string())),
         Err(Failure::Host(refused)) => return Err(refused),
     };

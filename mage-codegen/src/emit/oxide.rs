@@ -297,6 +297,7 @@ pub fn buffer(dtype: Dtype, usage: BufferUse) -> TokenStream {
             quote!(&cuda_core::DeviceBuffer<#element>)
         }
         BufferUse::Write
+        | BufferUse::WriteRead
         | BufferUse::Update
         | BufferUse::Temp
         | BufferUse::Register

@@ -32,6 +32,17 @@ pub struct Input<'a> {
     pub byte_alignment: u64,
 }
 
+/// An output of the call.
+#[derive(Debug, Clone, Copy)]
+pub struct Output<'a> {
+    /// Elements of its buffer.
+    pub len: usize,
+    /// What the buffer holds before: looked at only where the module adds to it.
+    pub before: &'a [f64],
+    /// Bytes that the emulated address is a multiple of.
+    pub byte_alignment: u64,
+}
+
 /// What a module is run on.
 #[derive(Debug, Clone, Copy)]
 pub struct Arguments<'a> {
@@ -41,12 +52,8 @@ pub struct Arguments<'a> {
     pub inputs: &'a [Input<'a>],
     /// The elements of the index operands, in their order.
     pub indices: &'a [&'a [u32]],
-    /// What the output buffer holds before: looked at only where the module adds to it.
-    pub output_before: &'a [f64],
-    /// Elements of the output buffer.
-    pub output_len: usize,
-    /// Bytes that the output's emulated address is a multiple of.
-    pub output_byte_alignment: u64,
+    /// The outputs, in their order.
+    pub outputs: &'a [Output<'a>],
     /// Elements of the workspace; as many as make the launch fast where this is none.
     pub workspace_len: Option<usize>,
     /// Bytes that the workspace's emulated address is a multiple of.
@@ -68,8 +75,14 @@ pub(super) fn facts<'a>(
             return Err(HostFailure { code: Code::OperandCount, message });
         }
     }
+    let (given, wanted) = (arguments.outputs.len(), module.outputs().count());
+    if given != wanted {
+        let message = format!("{given} buffers for {wanted} outputs");
+        return Err(HostFailure { code: Code::OperandCount, message });
+    }
     let (extents, lists) = (arguments.extents, lists(module, arguments));
     let (mut inputs, mut indices) = (arguments.inputs.iter(), arguments.indices.iter());
+    let mut outputs = arguments.outputs.iter();
     let mut of_buffer = |position: usize| -> (u64, u64) {
         match module.buffers[position].usage {
             BufferUse::Read => inputs
@@ -77,8 +90,8 @@ pub(super) fn facts<'a>(
                 .map_or((0, 4), |input| (input.data.len() as u64, input.byte_alignment)),
             BufferUse::Index => (indices.next().map_or(0, |values| values.len() as u64), 4),
             BufferUse::Listed => (lists[position].as_flattened().len() as u64, 4),
-            BufferUse::Write | BufferUse::Update => {
-                (arguments.output_len as u64, arguments.output_byte_alignment)
+            BufferUse::Write | BufferUse::WriteRead | BufferUse::Update => {
+                outputs.next().map_or((0, 4), |output| (output.len as u64, output.byte_alignment))
             }
             BufferUse::Temp => (
                 elems_of(module, BufferId(position), extents).unwrap_or(u64::MAX),
@@ -132,6 +145,7 @@ fn views(module: &Module, arguments: &Arguments<'_>) -> Result<Vec<Option<View>>
             BufferUse::Index
             | BufferUse::Listed
             | BufferUse::Write
+            | BufferUse::WriteRead
             | BufferUse::Update
             | BufferUse::Temp
             | BufferUse::Register
@@ -162,18 +176,12 @@ fn views(module: &Module, arguments: &Arguments<'_>) -> Result<Vec<Option<View>>
 /// Whether every value is one that its buffer's type has: an f64 that is none would let a kernel
 /// seem more exact than it is.
 pub(super) fn hold_values(module: &Module, arguments: &Arguments<'_>) -> Result<(), HostFailure> {
-    let given = arguments.inputs.iter().map(|input| input.data);
-    let given = given.chain([arguments.output_before]);
-    let read = module.buffers.iter().filter(|buffer| match buffer.usage {
-        BufferUse::Read | BufferUse::Update => true,
-        BufferUse::Index
-        | BufferUse::Listed
-        | BufferUse::Write
-        | BufferUse::Temp
-        | BufferUse::Register
-        | BufferUse::Workspace => false,
-    });
-    for (buffer, data) in read.zip(given) {
+    let inputs = arguments.inputs.iter().map(|input| input.data);
+    let inputs = module.buffers.iter().filter(|buffer| buffer.usage == BufferUse::Read).zip(inputs);
+    let before = arguments.outputs.iter().map(|output| output.before);
+    let outputs = module.outputs().map(|(_, buffer)| buffer).zip(before);
+    let updated = outputs.filter(|(buffer, _)| buffer.usage == BufferUse::Update);
+    for (buffer, data) in inputs.chain(updated) {
         let is_held = |value: &f64| value.is_nan() || buffer.dtype.round(*value) == *value;
         if let Some(at) = data.iter().position(|value| !is_held(value)) {
             let (name, dtype, value) = (&buffer.name, buffer.dtype, data[at]);
@@ -198,6 +206,8 @@ pub(super) fn buffers<'a>(
     workspace: &Rc<Workspace>,
 ) -> Vec<GlobalBuffer<'a>> {
     let (mut inputs, mut indices) = (arguments.inputs.iter(), arguments.indices.iter());
+    let mut outputs = arguments.outputs.iter();
+    let mut output = || outputs.next().map_or((0, &[][..]), |output| (output.len, output.before));
     let buffer = |position: usize| {
         let buffer = &facts.module.buffers[position];
         let byte_alignment = facts.byte_alignments[position];
@@ -219,13 +229,19 @@ pub(super) fn buffers<'a>(
                 (Contents::Indices { values, below: LISTED_BELOW }, byte_alignment)
             }
             BufferUse::Write => {
-                let len = arguments.output_len;
+                let (len, _) = output();
                 let (data, written) = (vec![0.0; len], vec![false; len]);
                 (Contents::Write { data, written }, byte_alignment)
             }
+            BufferUse::WriteRead => {
+                let (len, _) = output();
+                let (data, written) = (vec![0.0; len], vec![false; len]);
+                (Contents::WriteRead { data, written }, byte_alignment)
+            }
             BufferUse::Update => {
-                let mut data = arguments.output_before.to_vec();
-                data.resize(arguments.output_len, f64::NAN);
+                let (len, before) = output();
+                let mut data = before.to_vec();
+                data.resize(len, f64::NAN);
                 let written = vec![false; data.len()];
                 (Contents::Update { data, written }, byte_alignment)
             }

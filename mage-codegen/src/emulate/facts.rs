@@ -59,6 +59,7 @@ impl<'a> Facts<'a> {
             BufferUse::Read
             | BufferUse::Index
             | BufferUse::Write
+            | BufferUse::WriteRead
             | BufferUse::Update
             | BufferUse::Temp => elems_of(module, BufferId(position), extents),
         };

@@ -30,8 +30,10 @@ pub(super) enum Contents<'a> {
     SomeIndices { len: u64, below: u64 },
     /// So many row pointers, evenly from 0 to the end.
     SomePointers { len: u64, end: u64 },
-    /// The output, and for each element whether it is written.
+    /// An output, and for each element whether it is written.
     Write { data: Vec<f64>, written: Vec<bool> },
+    /// An output that is read once it is written.
+    WriteRead { data: Vec<f64>, written: Vec<bool> },
     /// An output that is added to: an element may be read until it is written.
     Update { data: Vec<f64>, written: Vec<bool> },
     /// A temporary of so many elements, in the workspace.
@@ -40,7 +42,7 @@ pub(super) enum Contents<'a> {
     ReadNothing(u64),
     /// An output of so many elements, none of which is kept.
     WriteNothing(u64),
-    /// A temporary, or an output that is added to, of so many elements, which reads as ones and
+    /// A temporary, or an output that is read or added to, of so many elements, which reads as ones and
     /// keeps nothing.
     KeepNothing(u64),
 }
@@ -50,7 +52,9 @@ impl<'a> GlobalBuffer<'a> {
     pub fn new(buffer: &Buffer, byte_alignment: u64, contents: Contents<'a>) -> GlobalBuffer<'a> {
         let len = match &contents {
             Contents::Read(data) => data.len() as u64,
-            Contents::Write { data, .. } | Contents::Update { data, .. } => data.len() as u64,
+            Contents::Write { data, .. }
+            | Contents::WriteRead { data, .. }
+            | Contents::Update { data, .. } => data.len() as u64,
             Contents::Indices { values, .. } => values.len() as u64,
             Contents::Temp { len, .. }
             | Contents::SomeIndices { len, .. }
@@ -88,7 +92,9 @@ impl<'a> GlobalBuffer<'a> {
     /// The output when all is done; otherwise the first element that nothing wrote.
     pub fn into_output(self) -> Option<Result<Vec<f64>, String>> {
         match self.contents {
-            Contents::Write { data, written } | Contents::Update { data, written } => {
+            Contents::Write { data, written }
+            | Contents::WriteRead { data, written }
+            | Contents::Update { data, written } => {
                 Some(match written.iter().position(|written| !written) {
                     Some(missed) => Err(format!("`{}[{missed}]`", self.name)),
                     None => Ok(data),
@@ -126,6 +132,16 @@ impl<'a> GlobalBuffer<'a> {
                 }
                 Ok(values)
             }
+            Contents::WriteRead { data, written } => {
+                if written[place..place + WIDTH].contains(&false) {
+                    let name = &self.name;
+                    let message = format!("`{name}[{place}]` is read but nothing wrote it");
+                    return Err(Fault::at(lane, message));
+                }
+                let mut values = [0.0; WIDTH];
+                values.copy_from_slice(&data[place..place + WIDTH]);
+                Ok(values)
+            }
             Contents::Update { data, written } => {
                 if written[place..place + WIDTH].contains(&true) {
                     let name = &self.name;
@@ -161,7 +177,9 @@ impl<'a> GlobalBuffer<'a> {
         let name = &self.name;
         let values = values.map(|value| self.dtype.round(value));
         match &mut self.contents {
-            Contents::Write { data, written } | Contents::Update { data, written } => {
+            Contents::Write { data, written }
+            | Contents::WriteRead { data, written }
+            | Contents::Update { data, written } => {
                 let places = place..place + WIDTH;
                 for ((at, value), written) in
                     places.clone().zip(values).zip(&mut written[places.clone()])
@@ -216,6 +234,7 @@ impl<'a> GlobalBuffer<'a> {
             }
             Contents::Read(_)
             | Contents::Write { .. }
+            | Contents::WriteRead { .. }
             | Contents::Update { .. }
             | Contents::Temp { .. }
             | Contents::ReadNothing(_)

@@ -34,15 +34,16 @@ use facts::Facts;
 use global::{Contents, GlobalBuffer};
 use host::Planned;
 
-pub use arguments::{Arguments, Input};
+pub use arguments::{Arguments, Input, Output};
 pub use count::{Counts, GlobalCounts, SharedCounts};
 pub use failure::{Failure, HostFailure, Trap};
 
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// The output, every element of which some thread wrote, rounded to the output's type.
-    pub output: Vec<f64>,
+    /// The outputs in their order, every element of which some thread wrote, rounded to the output's
+    /// type.
+    pub outputs: Vec<Vec<f64>>,
     /// What was launched, in order.
     pub launches: Vec<Launched>,
 }
@@ -85,7 +86,7 @@ pub fn run_observed(
         })?;
     }
     Ok(Run {
-        output: output(module, &planned, global)?,
+        outputs: outputs(module, &planned, global)?,
         launches: planned.into_iter().map(|planned| planned.launched).collect(),
     })
 }
@@ -154,7 +155,8 @@ pub fn count(module: &Module, sample: &Sample<'_>) -> Result<Counts, Failure> {
                     some_indices(&facts, BufferId(position), *len)
                 }
                 BufferUse::Write => Contents::WriteNothing(*len),
-                BufferUse::Update
+                BufferUse::WriteRead
+                | BufferUse::Update
                 | BufferUse::Temp
                 | BufferUse::Register
                 | BufferUse::Workspace => Contents::KeepNothing(*len),
@@ -207,12 +209,12 @@ fn trap(kernel: &str, block: u64, statement: &str, fault: failure::Fault) -> Tra
     }
 }
 
-/// The written output; a trap where an element has no value.
-fn output(
+/// The written outputs; a trap where an element has no value.
+fn outputs(
     module: &Module,
     planned: &[Planned],
     global: Vec<GlobalBuffer<'_>>,
-) -> Result<Vec<f64>, Trap> {
+) -> Result<Vec<Vec<f64>>, Trap> {
     let kernel = planned.last().and_then(|last| module.kernels.get(last.launched.kernel));
     let never = |element: String| Trap {
         kernel: kernel.map_or_else(String::new, |kernel| kernel.name.clone()),
@@ -221,6 +223,6 @@ fn output(
         statement: String::new(),
         message: format!("output element {element} is never written"),
     };
-    let written = global.into_iter().find_map(GlobalBuffer::into_output);
-    written.unwrap_or(Ok(Vec::new())).map_err(never)
+    let written = global.into_iter().filter_map(GlobalBuffer::into_output);
+    written.collect::<Result<_, _>>().map_err(never)
 }

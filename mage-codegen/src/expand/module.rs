@@ -73,6 +73,7 @@ fn texts(spec: &Spec, levels: &Levels) -> TokenStream {
 fn reference(module: &Module) -> TokenStream {
     let (operands, indices): (Vec<Ident>, _) = (operands(module).collect(), indices(module));
     let Types { operand, output } = Types::of(module);
+    let Returned { names, ty, value } = Returned::of(module, &quote!(::mage::oracle::Evaluation));
     let updated = updated(module);
     let before = updated.iter().map(|name| quote!(#name: ::mage::ndarray::ArrayViewD<'_, #output>));
     let held = match &updated {
@@ -96,9 +97,10 @@ fn reference(module: &Module) -> TokenStream {
             #(#operands: ::mage::ndarray::ArrayViewD<'_, #operand>,)*
             #(#indices: ::mage::ndarray::ArrayViewD<'_, u32>,)*
             #(#before)*
-        ) -> ::core::result::Result<::mage::oracle::Evaluation, ::mage::Diagnostics> {
+        ) -> ::core::result::Result<#ty, ::mage::Diagnostics> {
             let operands = (&[#(#operands),*][..], &[#(#indices),*][..]);
-            ::mage::support::reference(NOTATION, OPTIONS, operands, #held)
+            let #names = ::mage::support::reference(NOTATION, OPTIONS, operands, #held)?;
+            ::core::result::Result::Ok(#value)
         }
     }
 }
@@ -112,6 +114,7 @@ fn emulate(module: &Module) -> TokenStream {
     let extents = is_given.then(|| quote!(extents: &Extents,));
     let values = module.labels.iter().map(extent);
     let Types { operand, output } = Types::of(module);
+    let Returned { names, ty, value } = Returned::of(module, &quote!(::std::vec::Vec<#output>));
     let updated = updated(module);
     let before = updated.iter().map(|name| quote!(#name: &[#output]));
     let held = updated.as_ref().map_or_else(|| quote!(&[]), |name| quote!(#name));
@@ -129,10 +132,12 @@ fn emulate(module: &Module) -> TokenStream {
             #(#operands: &[#operand],)*
             #(#indices: &[u32],)*
             #(#before)*
-        ) -> ::core::result::Result<::std::vec::Vec<#output>, ::mage::EmulateError> {
+        ) -> ::core::result::Result<#ty, ::mage::EmulateError> {
             #embedded
             let operands = (&[#(#operands),*][..], &[#(#indices),*][..]);
-            ::mage::support::emulate(&embedded, &[#(#values),*], operands, #held)
+            let #names =
+                ::mage::support::emulate(&embedded, &[#(#values),*], operands, #held)?;
+            ::core::result::Result::Ok(#value)
         }
     }
 }
@@ -141,6 +146,7 @@ fn emulate(module: &Module) -> TokenStream {
 fn emulate_views(module: &Module, operands: &[Ident], indices: &[Ident]) -> TokenStream {
     let embedded = embedded();
     let Types { operand, output } = Types::of(module);
+    let Returned { names, ty, value } = Returned::of(module, &quote!(::std::vec::Vec<#output>));
     let updated = updated(module);
     let before = updated.iter().map(|name| quote!(#name: &[#output]));
     let held = updated.as_ref().map_or_else(|| quote!(&[]), |name| quote!(#name));
@@ -156,10 +162,11 @@ fn emulate_views(module: &Module, operands: &[Ident], indices: &[Ident]) -> Toke
             #(#operands: ::mage::ndarray::ArrayViewD<'_, #operand>,)*
             #(#indices: &[u32],)*
             #(#before)*
-        ) -> ::core::result::Result<::std::vec::Vec<#output>, ::mage::EmulateError> {
+        ) -> ::core::result::Result<#ty, ::mage::EmulateError> {
             #embedded
             let operands = (&[#(#operands),*][..], &[#(#indices),*][..]);
-            ::mage::support::emulate_views(&embedded, operands, #held)
+            let #names = ::mage::support::emulate_views(&embedded, operands, #held)?;
+            ::core::result::Result::Ok(#value)
         }
     }
 }
@@ -191,6 +198,29 @@ fn updated(module: &Module) -> Option<Ident> {
     let mut given = module.given();
     let (_, output) = given.find(|(_, buffer)| buffer.usage == BufferUse::Update)?;
     Some(format_ident!("{}", output.ident))
+}
+
+/// What a function returns: one value, or a tuple of one an output.
+struct Returned {
+    /// The pattern of the array that all of them come in.
+    names: TokenStream,
+    ty: TokenStream,
+    value: TokenStream,
+}
+
+impl Returned {
+    fn of(module: &Module, of_output: &TokenStream) -> Returned {
+        let names: Vec<Ident> =
+            module.outputs().map(|(_, buffer)| format_ident!("{}", buffer.ident)).collect();
+        let (ty, value) = match names.as_slice() {
+            [one] => (of_output.clone(), quote!(#one)),
+            several => {
+                let types = several.iter().map(|_| of_output);
+                (quote!((#(#types),*)), quote!((#(#several),*)))
+            }
+        };
+        Returned { names: quote!([#(#names),*]), ty, value }
+    }
 }
 
 /// The Rust types of elements on the CPU.

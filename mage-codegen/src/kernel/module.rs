@@ -27,7 +27,7 @@ pub struct Module {
     pub provenance: Provenance,
     /// The labels of the notation in order of first appearance; host expressions index them.
     pub labels: Vec<Label>,
-    /// Inputs in operand order, temporaries, the output; last the workspace, where there is one.
+    /// Inputs in operand order, temporaries, outputs; last the workspace, where there is one.
     /// Of the inputs, those of index operands may stand anywhere.
     pub buffers: Vec<Buffer>,
     /// Where the temporaries lie; none where there is no temporary.
@@ -78,6 +78,9 @@ pub enum BufferUse {
     Listed,
     /// The caller's. Every element is written exactly once; what it held before is never read.
     Write,
+    /// The caller's. One launch writes every element exactly once, later ones read it; what it held
+    /// before is never read.
+    WriteRead,
     /// The caller's. Every element is read once, by the thread that then writes it, once.
     Update,
     /// A part of the workspace. One launch writes every element exactly once, later ones read it.
@@ -268,6 +271,7 @@ impl BufferUse {
             BufferUse::Index | BufferUse::Listed => true,
             BufferUse::Read
             | BufferUse::Write
+            | BufferUse::WriteRead
             | BufferUse::Update
             | BufferUse::Temp
             | BufferUse::Register
@@ -278,7 +282,7 @@ impl BufferUse {
     /// Whether a kernel's result is the caller's to read there.
     pub fn is_output(self) -> bool {
         match self {
-            BufferUse::Write | BufferUse::Update => true,
+            BufferUse::Write | BufferUse::WriteRead | BufferUse::Update => true,
             BufferUse::Read
             | BufferUse::Index
             | BufferUse::Listed
@@ -299,17 +303,26 @@ impl Module {
     }
 
     /// The buffers that the caller gives, in the order of `launch`: inputs, those of indices
-    /// behind the others, workspace, output.
+    /// behind the others, workspace, outputs.
     pub fn given(&self) -> impl Iterator<Item = (BufferId, &Buffer)> {
-        let of = |usage: BufferUse| {
-            let buffers = self.buffers.iter().enumerate();
-            buffers
-                .filter(move |(_, buffer)| buffer.usage == usage)
-                .map(|(position, buffer)| (BufferId(position), buffer))
-        };
-        let written = of(BufferUse::Write).chain(of(BufferUse::Update));
+        let of = |usage: BufferUse| self.buffers_of(move |other| other == usage);
         let read = of(BufferUse::Read).chain(of(BufferUse::Index));
-        read.chain(of(BufferUse::Workspace)).chain(written)
+        read.chain(of(BufferUse::Workspace)).chain(self.outputs())
+    }
+
+    /// What the kernels return, in the order of `launch`.
+    pub fn outputs(&self) -> impl Iterator<Item = (BufferId, &Buffer)> {
+        self.buffers_of(BufferUse::is_output)
+    }
+
+    fn buffers_of(
+        &self,
+        is_wanted: impl Fn(BufferUse) -> bool,
+    ) -> impl Iterator<Item = (BufferId, &Buffer)> {
+        let buffers = self.buffers.iter().enumerate();
+        buffers
+            .filter(move |(_, buffer)| is_wanted(buffer.usage))
+            .map(|(position, buffer)| (BufferId(position), buffer))
     }
 
     /// The extent of a label: a number where it is fixed.

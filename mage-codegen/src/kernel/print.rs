@@ -88,6 +88,7 @@ fn buffer(module: &Module, id: BufferId) -> String {
         },
         BufferUse::Listed => format!("lists {name}: u32[{dims}]{}", listed(module, buffer)),
         BufferUse::Write => format!("writes {name}: {dtype}[{dims}]"),
+        BufferUse::WriteRead => format!("writes {name}: {dtype}[{dims}], then reads it"),
         BufferUse::Update => format!("adds to {name}: {dtype}[{dims}]"),
         BufferUse::Temp => {
             let first = shown(module.first_elem(id));

@@ -213,7 +213,9 @@ fn named(buffer: &Buffer) -> String {
         BufferUse::Index => format!("index operand `{}`", buffer.name),
         BufferUse::Listed => format!("list `{}`", buffer.name),
         BufferUse::Read => format!("operand `{}`", buffer.name),
-        BufferUse::Write | BufferUse::Update => format!("output `{}`", buffer.name),
+        BufferUse::Write | BufferUse::WriteRead | BufferUse::Update => {
+            format!("output `{}`", buffer.name)
+        }
         BufferUse::Temp | BufferUse::Register => format!("temporary `{}`", buffer.name),
         BufferUse::Workspace => "the workspace".to_string(),
     }

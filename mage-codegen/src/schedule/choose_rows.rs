@@ -13,12 +13,13 @@ use crate::device::WARP_THREADS;
 const WARP_ROWS: u32 = 8;
 
 /// The widths that are made where the number of columns is known at the launch only: from a warp
-/// with two quads a lane to a block with eight a thread, and one for every width. Blocks that hold
+/// with three quads a lane to a block with eight a thread, and one for every width. Blocks that hold
 /// a row have at most 512 threads: of 1024, whose threads need more than 32 registers, a
 /// multiprocessor has one at a time, and nothing is read while it reduces.
-const WIDTHS: [(u32, Option<u32>); 7] = [
-    (WARP_THREADS, Some(8)),
+const WIDTHS: [(u32, Option<u32>); 8] = [
+    (WARP_THREADS, Some(12)),
     (WARP_THREADS, Some(16)),
+    (96, Some(8)),
     (128, Some(8)),
     (256, Some(16)),
     (512, Some(16)),
@@ -116,16 +117,15 @@ impl Shape {
             let written = run.iter().find(|statement| statement.target.tensor == access.tensor);
             written.is_none_or(|written| written.target.modes == access.modes)
         };
-        let is_temporary =
-            program.tensor(run[run.len() - 1].target.tensor).kind == TensorKind::Temp;
-        is_temporary && self.fits(next) && next.factors().iter().all(is_own)
+        self.fits(next) && next.factors().iter().all(is_own)
     }
 }
 
-/// Whether nothing that the run keeps in registers is read after it.
-fn is_closed(program: &Program, first: usize, last: usize) -> bool {
-    let inner: Vec<TensorId> =
-        (first..last).map(|at| program.statements[at].target.tensor).collect();
+/// Whether nothing that the run keeps in registers alone is read after it.
+pub fn is_closed(program: &Program, first: usize, last: usize) -> bool {
+    let inner = (first..last).map(|at| program.statements[at].target.tensor);
+    let is_temp = |tensor: &TensorId| program.tensor(*tensor).kind == TensorKind::Temp;
+    let inner: Vec<TensorId> = inner.filter(is_temp).collect();
     let later = program.statements[last + 1..].iter().flat_map(Statement::factors);
     !later.into_iter().any(|access| inner.contains(&access.tensor))
 }
@@ -161,8 +161,8 @@ pub fn is_apart(program: &Program, before: RangeInclusive<usize>, next: usize) -
 /// Arrays of a row's columns that a thread holds: what is read of each row, and what is kept.
 fn n_held(shape: &Shape, run: &[Statement]) -> u32 {
     let mut held: Vec<TensorId> = Vec::new();
-    let kept = run[..run.len() - 1].iter().map(|statement| &statement.target);
-    for access in run.iter().flat_map(Statement::factors).chain(kept) {
+    // What the run reads of what it wrote is among its reads.
+    for access in run.iter().flat_map(Statement::factors) {
         let is_of_row = access.modes.len() > 1 && access.modes.contains(&shape.col);
         if is_of_row && !held.contains(&access.tensor) {
             held.push(access.tensor);

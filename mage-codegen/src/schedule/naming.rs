@@ -32,7 +32,8 @@ pub fn name(program: &Program, options: &Options) -> String {
     let plain = words.join("_");
     let mut name = plain.to_ascii_lowercase();
     let epilogue = options.epilogue.as_ref().map(ToString::to_string).unwrap_or_default();
-    let hashed = format!("{}{epilogue}", program.notation);
+    let outputs = options.outputs.as_ref().map(|outputs| outputs.join(","));
+    let hashed = format!("{}{epilogue}{}", program.notation, outputs.unwrap_or_default());
     let named_tensors = program.notation.contains('[');
     if name != plain
         || named_tensors

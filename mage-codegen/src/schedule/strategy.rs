@@ -2,12 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use mage_einsum::index::{Access, PathReport, Program, TensorId};
+use mage_einsum::index::{Access, PathReport, Program, Statement, TensorId, TensorKind};
 
 use super::{Elementwise, Family, Reduction, Rows, Segments, Transpose};
 use crate::device::Device;
 
-/// How a program is run: its launches in order, each covering one statement.
+/// How a program is run: its launches in order, each covering one statement or more.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
     /// The canonical program, with adjacent modes merged; the levels below read nothing above.
@@ -26,9 +26,15 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// What a launch writes to memory.
+    /// What the last statement of a launch writes.
     pub fn target(&self, launch: &Launch) -> &Access {
         &self.program.statements[launch.last].target
+    }
+
+    /// What a launch writes to memory, in the order of its statements.
+    pub fn stored(&self, launch: &Launch) -> Vec<&Access> {
+        let targets = launch.statements().map(|at| &self.program.statements[at].target);
+        targets.filter(|target| !self.is_in_registers(target.tensor)).collect()
     }
 
     /// Whether a temporary never leaves the registers of its launch.
@@ -37,7 +43,18 @@ impl Schedule {
             let inner = launch.statement..launch.last;
             inner.into_iter().any(|at| self.program.statements[at].target.tensor == tensor)
         };
-        self.launches.iter().any(is_inner)
+        self.program.tensor(tensor).kind == TensorKind::Temp && self.launches.iter().any(is_inner)
+    }
+
+    /// Whether a launch reads what an earlier one wrote there.
+    pub fn is_read_back(&self, tensor: TensorId) -> bool {
+        let reads = |launch: &Launch| {
+            let mut statements = launch.statements().map(|at| &self.program.statements[at]);
+            let factors = statements.clone().flat_map(Statement::factors);
+            factors.into_iter().any(|factor| factor.tensor == tensor)
+                && !statements.any(|statement| statement.target.tensor == tensor)
+        };
+        self.launches.iter().any(reads)
     }
 
     /// The entry name of a launch's kernel, or what it begins with where the launch has several:
@@ -60,7 +77,8 @@ impl Schedule {
 pub struct Launch {
     /// Position of its first statement in the program.
     pub statement: usize,
-    /// Position of its last one. What those between write stays in registers.
+    /// Position of its last one. What those before write is read from registers; outputs among it are
+    /// stored as well.
     pub last: usize,
     /// How it is mapped.
     pub strategy: Strategy,

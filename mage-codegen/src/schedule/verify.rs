@@ -1,7 +1,7 @@
 //! Says why a schedule is not one: a layout that is not one-to-one, a tile that the layout does
 //! not cover, a stage that does not fit.
 
-use mage_einsum::index::{Extent, ModeId};
+use mage_einsum::index::{Extent, ModeId, TensorKind};
 
 use super::choose_rows::is_apart;
 use super::{
@@ -23,6 +23,7 @@ pub fn verify(schedule: &Schedule) -> Result<(), String> {
 }
 
 fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
+    verify_inner(schedule, launch)?;
     match &launch.strategy {
         Strategy::PerOutput(per_output) => block_threads(schedule, per_output.block_threads),
         Strategy::Transpose(transpose) => verify_transpose(schedule, launch, transpose),
@@ -51,6 +52,23 @@ fn verify_launch(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
             family.tiles().try_for_each(|tiled| verify_tile(schedule, launch, tiled))
         }
     }
+}
+
+/// Only some strategies store what a launch goes on with, and what none stores is read within it.
+fn verify_inner(schedule: &Schedule, launch: &Launch) -> Result<(), String> {
+    let program = &schedule.program;
+    let stores = matches!(launch.strategy, Strategy::Rows(_) | Strategy::Elementwise(_));
+    for position in launch.statement..launch.last {
+        let tensor = program.statements[position].target.tensor;
+        let name = &program.tensor(tensor).name;
+        if program.tensor(tensor).kind == TensorKind::Output && !stores {
+            return Err(format!("output `{name}` is not stored"));
+        }
+        if schedule.is_in_registers(tensor) && schedule.is_read_back(tensor) {
+            return Err(format!("`{name}` is in registers, but another launch reads it"));
+        }
+    }
+    Ok(())
 }
 
 fn verify_tile(schedule: &Schedule, launch: &Launch, tiled: &Tiled) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Short names for building modules by hand; the only file here that spells the IR's types out.
 
-use mage_codegen::emulate::{Arguments, Failure, Input, Run, run};
+use mage_codegen::emulate::{Arguments, Failure, Input, Output, Run, run};
 use mage_codegen::kernel::{
     Buffer, BufferId, BufferUse, Expr, HostExpr, HostStep, Kernel, Label, Module, Param,
     ParamValue, Place, Pred, Provenance, Reg, RegArray, RegId, SharedArray, SharedId, Space, Stmt,
@@ -190,9 +190,7 @@ pub fn run_aligned(
         extents,
         inputs: &inputs,
         indices: &[],
-        output_before: &[],
-        output_len,
-        output_byte_alignment: 16,
+        outputs: &[Output { len: output_len, before: &[], byte_alignment: 16 }],
         workspace_len: None,
         workspace_byte_alignment: 16,
     };

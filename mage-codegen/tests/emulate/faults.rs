@@ -2,7 +2,7 @@
 
 mod planted;
 
-use mage_codegen::emulate::{Arguments, Failure, Input, Trap, run};
+use mage_codegen::emulate::{Arguments, Failure, Input, Output, Trap, run};
 use mage_codegen::kernel::{
     HostExpr, Module, Param, ParamValue, RegId, SharedId, Space, Stmt, VarId,
 };
@@ -18,9 +18,7 @@ fn trap_of(module: &Module, byte_alignment: u64) -> Result<Trap, String> {
         extents: &[64],
         inputs: &inputs,
         indices: &[],
-        output_before: &[],
-        output_len: 64,
-        output_byte_alignment: byte_alignment,
+        outputs: &[Output { len: 64, before: &[], byte_alignment }],
         workspace_len: None,
         workspace_byte_alignment: byte_alignment,
     };
@@ -80,7 +78,7 @@ fn the_tensor_cores_cut_off() {
     ]);
     module.kernels[0].registers[1].elems = 4;
     let run = run_aligned(&module, &[64], &[vec![1.0; 64]], 64).unwrap();
-    assert!(run.output.iter().all(|sum| *sum == 1.0), "{:?}", run.output);
+    assert!(run.outputs[0].iter().all(|sum| *sum == 1.0), "{:?}", run.outputs);
 }
 
 #[test]

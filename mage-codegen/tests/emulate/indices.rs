@@ -1,6 +1,6 @@
 //! Index operands: what is read through them, and what is refused before anything runs.
 
-use mage_codegen::emulate::{Arguments, Failure, Input, Run, Sample, count, run};
+use mage_codegen::emulate::{Arguments, Failure, Input, Output, Run, Sample, count, run};
 use mage_codegen::kernel::{
     BufferId, BufferUse, Expr, HostExpr, HostPred, HostStep, IndexUse, Module, Place, Reg, RegId,
     Space, Stmt, Ty, Var, VarId, Width, parts_of_long_rows, print, verify,
@@ -22,9 +22,7 @@ fn run_with(module: &Module, pointers: &[u32], sources: &[u32]) -> Result<Run, F
             extents: &[3, 2, 4, 5],
             inputs: &[input(&weights), input(&elements)],
             indices: &[pointers, sources],
-            output_before: &[],
-            output_len: 6,
-            output_byte_alignment: 16,
+            outputs: &[Output { len: 6, before: &[], byte_alignment: 16 }],
             workspace_len: None,
             workspace_byte_alignment: 16,
         },
@@ -36,7 +34,7 @@ fn sums_over_rows_of_edges() {
     assert_eq!(verify(&module()), Ok(()));
     let run = run_with(&module(), &POINTERS, &SOURCES).unwrap();
     // Row 0: X[1] + 2 X[3]; row 1: none; row 2: 3 X[0] + 9 X[3].
-    assert_eq!(run.output, [76.0, 107.0, 0.0, 0.0, 324.0, 444.0]);
+    assert_eq!(run.outputs[0], [76.0, 107.0, 0.0, 0.0, 324.0, 444.0]);
 }
 
 #[test]

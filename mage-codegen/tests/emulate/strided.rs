@@ -1,6 +1,6 @@
 //! Strided buffers: offsets with a sign, their overflow, what `verify` refuses of them.
 
-use mage_codegen::emulate::{Arguments, Failure, Input, run};
+use mage_codegen::emulate::{Arguments, Failure, Input, Output, run};
 use mage_codegen::kernel::{
     BinOp, BufferId, BufferUse, Expr, HostError, HostExpr, HostPred, HostStep, Kernel, Module,
     Param, ParamValue, Ty, VarId, print, verify,
@@ -49,14 +49,12 @@ fn output(module: &Module, extent: u8, view: &View) -> Result<Vec<f64>, String> 
         extents: &[u64::from(extent)],
         inputs: &inputs,
         indices: &[],
-        output_before: &[],
-        output_len: usize::from(extent),
-        output_byte_alignment: 16,
+        outputs: &[Output { len: usize::from(extent), before: &[], byte_alignment: 16 }],
         workspace_len: None,
         workspace_byte_alignment: 16,
     };
     match run(module, &arguments) {
-        Ok(run) => Ok(run.output),
+        Ok(mut run) => Ok(run.outputs.remove(0)),
         Err(Failure::Host(failure)) => Err(format!("host: {failure}")),
         Err(Failure::Trap(trap)) => Err(format!("trap: {trap}")),
     }

@@ -18,7 +18,7 @@ fn copies_a_tail() {
         let input = numbers(extent);
         let run =
             run_aligned(&copy(), &[extent as u64], std::slice::from_ref(&input), extent).unwrap();
-        assert_eq!(run.output, input);
+        assert_eq!(run.outputs[0], input);
         assert_eq!(run.launches[0].blocks, extent.div_ceil(32) as u64);
     }
 }
@@ -27,7 +27,7 @@ fn copies_a_tail() {
 fn transposes_through_shared_memory() {
     let input = numbers(64);
     let run = run_aligned(&transpose(), &[8, 8], std::slice::from_ref(&input), 64).unwrap();
-    for (position, value) in run.output.iter().enumerate() {
+    for (position, value) in run.outputs[0].iter().enumerate() {
         assert_eq!(*value, input[position % 8 * 8 + position / 8]);
     }
 }
@@ -50,7 +50,7 @@ fn multiplies_matrices() {
         for row in 0..i {
             for col in 0..j {
                 let expected: f64 = (0..k).map(|at| a[row * k + at] * b[at * j + col]).sum();
-                assert_eq!(run.output[row * j + col], expected, "{row} {col}");
+                assert_eq!(run.outputs[0][row * j + col], expected, "{row} {col}");
             }
         }
     }
@@ -95,7 +95,7 @@ fn values_are_rounded_once() {
     ];
     let computed = |dtype, value, [first, second]: [f64; 2]| {
         let run = run_aligned(&computes(dtype, value), &[2, 1], &[vec![first, second]], 1);
-        run.unwrap().output[0]
+        run.unwrap().outputs[0][0]
     };
     for (value, given, single, double) in rows {
         assert_eq!(computed(Dtype::F32, value.clone(), given), single, "{value:?}");

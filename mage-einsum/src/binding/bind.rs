@@ -63,6 +63,13 @@ impl<'p> Bindings<'p> {
         }
     }
 
+    /// Says that `label` has the extent of another one, if that is known.
+    pub(super) fn follow(&mut self, label: &'p str, other: &str) {
+        if let Some((extent, origin)) = self.found.get(other).copied() {
+            self.bind(label, extent, origin);
+        }
+    }
+
     pub(super) fn get(&self, label: &str) -> Option<u64> {
         self.found.get(label).map(|(extent, _)| *extent)
     }

@@ -29,6 +29,10 @@ pub(super) fn bind(program: &Program, shapes: &[&[usize]]) -> Result<Extents, Di
             let origin = Origin::Operand { operand_idx, dim };
             bindings.bind(&program.mode(same.other).name, *extent as u64, origin);
         }
+        if operand_idx.is_none() {
+            // What a statement wrote has the extents of the modes that it was written under.
+            bindings.follow(&program.mode(same.other).name, &program.mode(same.first).name);
+        }
     }
     if bindings.mistakes.is_empty() {
         return sizes::checked(program, bindings.finish());

@@ -163,7 +163,8 @@ right: \"Y[e,f] = X[e,f]\"
 
 const STATEMENT_ORDER: &str = "\
 Statements run in the order they are written in. Each writes a tensor of its own, whole; a later one
-may read it. The last is the output; what nothing reads would be computed for nothing.
+may read it. The last is the output, unless `outputs = (Y, m)` names them; what is neither read nor
+named would be computed for nothing.
 
 wrong: \"m[i] = mean(j) X[i,j]; Y[i,j] = X[i,j] * X[i,j]\"
 right: \"m[i] = mean(j) X[i,j]; Y[i,j] = X[i,j] - m[i]\"

@@ -96,9 +96,10 @@ fn correct(program: &mut Program, mean: Centered) {
         .filter(|position| is_mean_square(&program.statements[*position]))
         .collect();
     let (low, renumbered) = temporary(program, mean.mean, "_low");
-    // A mean that is an output itself has moved by one.
-    let at = Access { tensor: renumbered(mean.mean), ..mean.at.clone() };
-    let mean = Centered { mean: at.tensor, at, ..mean };
+    // An output that is a mean, or that it is the mean of, has moved by one.
+    let moved = |access: &Access| Access { tensor: renumbered(access.tensor), ..access.clone() };
+    let (of, at) = (moved(&mean.of), moved(&mean.at));
+    let mean = Centered { mean: at.tensor, of, at, ..mean };
     let correction = Access { tensor: low, ..mean.at.clone() };
     for (position, statement) in program.statements.iter_mut().enumerate() {
         if mean_squares.contains(&position) {
@@ -166,6 +167,9 @@ fn temporary(
     }
     let tensor = Tensor { name, kind: TensorKind::Temp, dtype, layout, dims };
     program.tensors.insert(added.0, tensor);
+    for same in &mut program.same_extents {
+        same.tensor = renumbered(same.tensor);
+    }
     (added, renumbered)
 }
 

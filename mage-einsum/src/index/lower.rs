@@ -2,6 +2,7 @@
 //! gets its role. No `char` goes further than this file.
 
 use super::lowering::Lowering;
+use super::outputs::outputs;
 use super::ranks::ranks_fit;
 use super::tied::unequal_extents;
 use super::{Extent, Mode, Program};
@@ -13,7 +14,7 @@ use crate::options::{Epilogue, Options};
 ///
 /// # Errors
 /// The mistakes of an ellipsis and of `ranks` that do not fit, `StatementOrder` for a result that
-/// nothing reads, `BadOption` for an extent of an unknown label, `ExtentMismatch` where fixed
+/// nothing reads, `BadOption` for an output that nothing writes or an extent of an unknown label, `ExtentMismatch` where fixed
 /// extents of one dimension differ.
 pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnostics> {
     let statements = match &notation.form {
@@ -41,8 +42,9 @@ pub fn lower(notation: &Notation, options: &Options) -> Result<Program, Diagnost
         }
         Form::Index(statements) => statements.clone(),
     };
-    all_read(&statements)?;
-    let program = Lowering::new(&statements, options).program(&notation.text)?;
+    let outputs = outputs(&statements, options)?;
+    let lowering = Lowering::new(&statements, options, &outputs);
+    let program = lowering.program(&notation.text)?;
     known_extents(&program.modes, options)?;
     if let Some(ranks) = &options.ranks {
         ranks_fit(&program, ranks).map_err(|mistakes| at_option(mistakes, options, "ranks"))?;
@@ -102,21 +104,6 @@ fn at_option(Diagnostics(mistakes): Diagnostics, options: &Options, key: &str) -
             .place(format!("option `{key}`")),
     };
     Diagnostics(mistakes.into_iter().map(located).collect())
-}
-
-fn all_read(statements: &[notation::Statement]) -> Result<(), Diagnostics> {
-    let mistake = |target: &notation::Label| {
-        let message = format!("tensor `{}` is written but never read", target.name);
-        Diagnostic::new(Code::StatementOrder, message)
-            .at(target.span)
-            .place(format!("tensor `{}`", target.name))
-            .help(
-                "read it in a later statement, or leave its statement out; the last is the output",
-            )
-    };
-    let mistakes: Vec<Diagnostic> =
-        notation::unread(statements, &[]).into_iter().map(mistake).collect();
-    if mistakes.is_empty() { Ok(()) } else { Err(Diagnostics(mistakes)) }
 }
 
 fn known_extents(modes: &[Mode], options: &Options) -> Result<(), Diagnostics> {

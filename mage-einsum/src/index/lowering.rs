@@ -1,7 +1,10 @@
 //! Statements of the notation, one after another, to statements of the program. A reduction that is
 //! not the root of its statement becomes a statement of its own before it, with a temporary.
 
+use std::collections::BTreeMap;
+
 use super::roles::roles;
+use super::sort::sort_tensors;
 use super::{
     Access, Expr, Extent, Gather, Mode, ModeId, Operator, Part, Program, SameExtent, Segment,
     Statement, Tensor, TensorId, TensorKind,
@@ -17,11 +20,15 @@ use crate::reducer::Reducer;
 pub(super) struct Lowering<'n> {
     source: &'n [notation::Statement],
     options: &'n Options,
+    /// The names of the outputs, in order.
+    outputs: &'n [String],
     modes: Vec<Mode>,
     /// In the order of their first appearance; `program` sorts them.
     tensors: Vec<Tensor>,
     statements: Vec<Statement>,
     same_extents: Vec<SameExtent>,
+    /// For an output that is read and narrower than sums, what is read in its place.
+    unrounded: BTreeMap<String, TensorId>,
 }
 
 /// What stands around an expression: the modes that its temporaries may keep, in order.
@@ -31,10 +38,21 @@ struct Around<'a> {
 
 impl<'n> Lowering<'n> {
     /// Finds the labels of all statements.
-    pub(super) fn new(source: &'n [notation::Statement], options: &'n Options) -> Lowering<'n> {
-        let (modes, tensors, statements) = (Vec::new(), Vec::new(), Vec::new());
-        let mut lowering =
-            Lowering { source, options, modes, tensors, statements, same_extents: Vec::new() };
+    pub(super) fn new(
+        source: &'n [notation::Statement],
+        options: &'n Options,
+        outputs: &'n [String],
+    ) -> Lowering<'n> {
+        let mut lowering = Lowering {
+            source,
+            options,
+            outputs,
+            modes: Vec::new(),
+            tensors: Vec::new(),
+            statements: Vec::new(),
+            same_extents: Vec::new(),
+            unrounded: BTreeMap::new(),
+        };
         for label in source.iter().flat_map(|statement| statement.value.labels()) {
             lowering.add_mode(&label.name);
         }
@@ -43,9 +61,8 @@ impl<'n> Lowering<'n> {
 
     /// Lowers every statement.
     pub(super) fn program(mut self, text: &str) -> Result<Program, Diagnostic> {
-        for (position, statement) in self.source.iter().enumerate() {
-            let is_last = position + 1 == self.source.len();
-            self.statement(statement, is_last)?;
+        for statement in self.source {
+            self.statement(statement)?;
         }
         let mut program = Program {
             notation: text.to_owned(),
@@ -55,7 +72,7 @@ impl<'n> Lowering<'n> {
             precision: self.options.precision,
             same_extents: self.same_extents,
         };
-        sort_tensors(&mut program);
+        sort_tensors(&mut program, self.outputs);
         Ok(program)
     }
 
@@ -69,14 +86,9 @@ impl<'n> Lowering<'n> {
         self.modes.push(Mode { name: name.to_owned(), extent, parts });
     }
 
-    fn statement(
-        &mut self,
-        statement: &notation::Statement,
-        is_last: bool,
-    ) -> Result<(), Diagnostic> {
+    fn statement(&mut self, statement: &notation::Statement) -> Result<(), Diagnostic> {
         let labels: Vec<&Label> = statement.target.labels().collect();
         let modes = self.mode_ids(&labels)?;
-        let kind = if is_last { TensorKind::Output } else { TensorKind::Temp };
         let reduced = match &statement.value {
             notation::Expr::Reduction(reduction, inner) => Some((reduction, inner.as_ref())),
             notation::Expr::Access(_)
@@ -89,16 +101,34 @@ impl<'n> Lowering<'n> {
         };
         let value = match reduced {
             Some((reduction, inner)) => self.reduction(reduction, inner, &modes)?,
-            None => {
-                let value = self.expr(&statement.value, &Around { kept: &modes })?;
-                Reduced { reducer: Reducer::Sum, modes: Vec::new(), segment: None, value }
-            }
+            None => Reduced::none(self.expr(&statement.value, &Around { kept: &modes })?),
         };
-        let name = statement.target.tensor.name.clone();
-        let tensor = self.new_tensor(name, kind, modes.clone());
-        let accumulates = is_last && self.options.accumulate;
-        self.push(Access::plain(tensor, modes), accumulates, value);
+        self.write(&statement.target.tensor.name, modes, value);
         Ok(())
+    }
+
+    /// Writes a tensor of the notation. What later statements read of an output is what they would
+    /// read of a temporary: where that is wider than the output, a temporary is written, and the
+    /// output is a copy of it.
+    fn write(&mut self, name: &str, modes: Vec<ModeId>, value: Reduced) {
+        if !self.outputs.iter().any(|output| output == name) {
+            let tensor = self.new_tensor(name.to_owned(), TensorKind::Temp, modes.clone());
+            return self.push(Access::plain(tensor, modes), false, value);
+        }
+        let dtype = self.options.out.unwrap_or(self.options.dtype);
+        let is_narrow = dtype != dtype.accumulator();
+        let value = if is_narrow && notation::is_read(self.source, name) {
+            let wide = self.name_like(&format!("{name}_unrounded"));
+            let tensor = self.new_tensor(wide, TensorKind::Temp, modes.clone());
+            self.unrounded.insert(name.to_owned(), tensor);
+            let unrounded = Access::plain(tensor, modes.clone());
+            self.push(unrounded.clone(), false, value);
+            Reduced::none(Expr::Access(unrounded))
+        } else {
+            value
+        };
+        let tensor = self.new_tensor(name.to_owned(), TensorKind::Output, modes.clone());
+        self.push(Access::plain(tensor, modes), self.options.accumulate, value);
     }
 
     fn push(&mut self, target: Access, accumulates: bool, reduced: Reduced) {
@@ -194,8 +224,14 @@ impl<'n> Lowering<'n> {
         target
     }
 
-    /// `t0`, `t1`, ..., with a `_` behind where the notation has the name.
+    /// `t0`, `t1`, ...
     fn free_name(&self) -> String {
+        let number = self.tensors.iter().filter(|tensor| tensor.kind == TensorKind::Temp).count();
+        self.name_like(&format!("t{number}"))
+    }
+
+    /// The name, with a `_` behind where it is taken.
+    fn name_like(&self, wish: &str) -> String {
         let is_written = |name: &str| {
             self.source.iter().any(|statement| {
                 let accesses = statement.value.accesses();
@@ -203,8 +239,7 @@ impl<'n> Lowering<'n> {
                 named.into_iter().any(|access| access.tensor.name == name)
             })
         };
-        let number = self.tensors.iter().filter(|tensor| tensor.kind == TensorKind::Temp).count();
-        let mut name = format!("t{number}");
+        let mut name = wish.to_owned();
         while is_written(&name) || self.tensors.iter().any(|tensor| tensor.name == name) {
             name.push('_');
         }
@@ -258,10 +293,11 @@ impl<'n> Lowering<'n> {
         kind: TensorKind,
         modes: Vec<ModeId>,
     ) -> Result<TensorId, Diagnostic> {
-        let Some(position) = self.tensors.iter().position(|tensor| tensor.name == *name) else {
+        let named = || self.tensors.iter().position(|tensor| tensor.name == *name).map(TensorId);
+        let Some(tensor) = self.unrounded.get(name).copied().or_else(named) else {
             return Ok(self.new_tensor(name.clone(), kind, modes));
         };
-        let (tensor, known) = (TensorId(position), &self.tensors[position]);
+        let known = &self.tensors[tensor.0];
         if kind.is_index() && known.kind != kind || modes.len() != known.dims.len() {
             let message = format!("index operand `{name}` is read in two ways");
             let mistake = Diagnostic::new(Code::IndexOperand, message).at(*span);
@@ -312,6 +348,13 @@ struct Reduced {
     value: Expr,
 }
 
+impl Reduced {
+    /// The value itself.
+    fn none(value: Expr) -> Reduced {
+        Reduced { reducer: Reducer::Sum, modes: Vec::new(), segment: None, value }
+    }
+}
+
 fn factors_of(expr: Expr) -> Vec<Expr> {
     match expr {
         Expr::Product(factors) => factors,
@@ -332,34 +375,4 @@ fn power(base: Expr, exponent: f64) -> Expr {
     }
     let one = Box::new(Expr::Number(Number::new(1.0)));
     Expr::Binary(Operator::Divide, one, Box::new(power))
-}
-
-/// Puts tensors in the order that a program has them in, and renumbers what names them.
-fn sort_tensors(program: &mut Program) {
-    let rank = |kind: TensorKind| match kind {
-        TensorKind::Input => 0,
-        TensorKind::Indices { .. } | TensorKind::Pointers { .. } => 1,
-        TensorKind::Temp => 2,
-        TensorKind::Output => 3,
-    };
-    let mut order: Vec<usize> = (0..program.tensors.len()).collect();
-    order.sort_by_key(|at| rank(program.tensors[*at].kind));
-    let mut new = vec![TensorId(0); order.len()];
-    order.iter().enumerate().for_each(|(after, before)| new[*before] = TensorId(after));
-    program.tensors = order.iter().map(|at| program.tensors[*at].clone()).collect();
-    for statement in &mut program.statements {
-        statement.target.tensor = new[statement.target.tensor.0];
-        for access in statement.value.accesses_mut() {
-            access.tensor = new[access.tensor.0];
-            for gather in &mut access.gathers {
-                gather.indices = new[gather.indices.0];
-            }
-        }
-        if let Some(segment) = &mut statement.segment {
-            segment.pointers = new[segment.pointers.0];
-        }
-    }
-    for same in &mut program.same_extents {
-        same.tensor = new[same.tensor.0];
-    }
 }

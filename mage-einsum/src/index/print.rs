@@ -1,11 +1,13 @@
 //! The index IR as text: the statement, which the index form's parser reads back, a table of its
 //! modes, and which tensors are strided.
 
-use super::{Access, Expr, Extent, Layout, ModeId, Operator, Program, Role, Segment, Statement};
+use super::{
+    Access, Expr, Extent, Layout, ModeId, Operator, Program, Role, Segment, Statement, TensorKind,
+};
 use crate::function::Function;
 
 /// Prints each statement and below it, for each of its modes, the role, the extent and the
-/// dimensions it stands in (`A.1` is dimension 1 of `A`).
+/// dimensions it stands in (`A.1` is dimension 1 of `A`); last, what else is said of tensors.
 pub fn print(program: &Program) -> String {
     let has_merged = program.modes.iter().any(|mode| mode.parts.len() > 1);
     let mut header = vec!["mode", "role", "extent", "stands in"];
@@ -26,7 +28,15 @@ pub fn print(program: &Program) -> String {
     };
     let mut blocks: Vec<String> = program.statements.iter().map(block).collect();
     blocks.extend(strided(program));
+    blocks.extend(outputs(program));
     blocks.join("\n")
+}
+
+/// Names the outputs in the order of `launch`, where there are several.
+fn outputs(program: &Program) -> Option<String> {
+    let tensors = program.tensors_of(TensorKind::Output);
+    let names: Vec<&str> = tensors.map(|(_, tensor)| tensor.name.as_str()).collect();
+    (names.len() > 1).then(|| format!("outputs: {}\n", names.join(", ")))
 }
 
 /// Names the tensors whose strides are not known here.

@@ -22,9 +22,10 @@ pub struct Program {
     pub notation: String,
     /// Every index, in order of first appearance in the inputs.
     pub modes: Vec<Mode>,
-    /// Inputs in operand order, then index operands, then temporaries, then outputs.
+    /// Inputs in operand order, then index operands, then temporaries, then outputs in the order in
+    /// which they are returned.
     pub tensors: Vec<Tensor>,
-    /// Statements in order of evaluation; the last writes the output.
+    /// Statements in order of evaluation; the last writes an output.
     pub statements: Vec<Statement>,
     /// How exactly operands are multiplied.
     pub precision: Precision,
@@ -81,7 +82,7 @@ pub enum TensorKind {
     },
     /// Neither given nor returned.
     Temp,
-    /// Written whole, the caller's.
+    /// Written whole, the caller's. A later statement may read one that has the type of sums.
     Output,
 }
 
@@ -234,6 +235,7 @@ impl Program {
 
     /// The type that sums are accumulated in.
     pub fn accumulator(&self) -> Dtype {
+        // All outputs have one type.
         self.tensors.last().map_or(Dtype::F32, |output| output.dtype.accumulator())
     }
 

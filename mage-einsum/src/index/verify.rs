@@ -28,7 +28,20 @@ pub fn verify(program: &Program) -> Result<(), String> {
         .map(TensorId)
         .find(|tensor| !program.tensor(*tensor).kind.is_given() && !written.contains(tensor));
     holds(unwritten.is_none(), || format!("tensor {unwritten:?} is never written"))?;
-    temporaries_are_read(program)
+    temporaries_are_read(program)?;
+    outputs_are_read_whole(program)
+}
+
+/// What is read of an output is what was stored there: its type is the one that sums have.
+fn outputs_are_read_whole(program: &Program) -> Result<(), String> {
+    let narrow = program.tensors_of(TensorKind::Output).find(|(id, output)| {
+        let mut accesses = program.statements.iter().flat_map(Statement::factors);
+        output.dtype != program.accumulator() && accesses.any(|access| access.tensor == *id)
+    });
+    holds(narrow.is_none(), || format!("output {narrow:?} is rounded and then read"))?;
+    let mut dtypes = program.tensors_of(TensorKind::Output).map(|(_, output)| output.dtype);
+    let first = dtypes.next();
+    holds(dtypes.all(|dtype| Some(dtype) == first), || "outputs are of two types".to_owned())
 }
 
 fn temporaries_are_read(program: &Program) -> Result<(), String> {

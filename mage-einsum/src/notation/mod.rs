@@ -17,7 +17,7 @@ mod print;
 pub(crate) use desugar::desugar;
 pub(crate) use ellipsis::spelled_out;
 pub(crate) use expression::expression;
-pub(crate) use order::unread;
+pub(crate) use order::{is_read, unread};
 pub use parse::parse;
 pub use print::print;
 pub(crate) use print::print_bare;

@@ -30,15 +30,17 @@ pub(super) fn mistakes(statements: &[Statement]) -> Vec<Diagnostic> {
     mistakes
 }
 
-/// A result that no later statement reads, though it is not the last; `outputs` names what is
-/// wanted beside the last.
+/// Results that no statement reads and that are no outputs.
 pub(crate) fn unread<'s>(statements: &'s [Statement], outputs: &[String]) -> Vec<&'s Label> {
-    let Some((_, earlier)) = statements.split_last() else { return Vec::new() };
-    let is_read = |name: &str| {
-        statements.iter().any(|other| names_read(&other.value).iter().any(|read| read.name == name))
-    };
-    let targets = earlier.iter().map(|statement| &statement.target.tensor);
-    targets.filter(|target| !is_read(&target.name) && !outputs.contains(&target.name)).collect()
+    let targets = statements.iter().map(|statement| &statement.target.tensor);
+    let is_output = |target: &&Label| outputs.contains(&target.name);
+    targets.filter(|target| !is_output(target) && !is_read(statements, &target.name)).collect()
+}
+
+/// Whether a statement reads a tensor.
+pub(crate) fn is_read(statements: &[Statement], tensor: &str) -> bool {
+    let mut reads = statements.iter().flat_map(|statement| names_read(&statement.value));
+    reads.any(|read| read.name == tensor)
 }
 
 fn order(message: String, at: &Label, place: &str) -> Diagnostic {

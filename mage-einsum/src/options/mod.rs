@@ -4,6 +4,7 @@
 mod raw;
 mod parse;
 mod epilogue;
+mod outputs;
 mod print;
 
 use std::collections::BTreeMap;
@@ -30,7 +31,7 @@ pub struct Options {
     pub device: Option<String>,
     /// The element type of the operands.
     pub dtype: Dtype,
-    /// The element type of the output; that of the operands where it is absent.
+    /// The element type of the outputs; that of the operands where it is absent.
     pub out: Option<Dtype>,
     /// How exactly operands are multiplied.
     pub precision: Precision,
@@ -43,10 +44,14 @@ pub struct Options {
     /// The order in which operands are contracted: pairs of positions in the list of those that
     /// are left, as opt_einsum writes them. Chosen where it is absent.
     pub path: Option<Vec<(usize, usize)>>,
+    /// The tensors that are returned, in the order in which a launch takes them; that of the last
+    /// statement where this is absent.
+    pub outputs: Option<Vec<String>>,
     /// What is computed from each result of a classic einsum before it is stored.
     pub epilogue: Option<Epilogue>,
     /// Where each value stands in the option text, by key; the extent of label `k` is under
-    /// `extents.k`. Later levels point at it when they refuse a value.
+    /// `extents.k`, the output `m` under `outputs.m`. Later levels point at it when they refuse a
+    /// value.
     pub spans: BTreeMap<String, Span>,
 }
 
@@ -80,6 +85,7 @@ impl Default for Options {
             strides: Layout::RowMajor,
             ranks: None,
             path: None,
+            outputs: None,
             epilogue: None,
             spans: BTreeMap::new(),
         }

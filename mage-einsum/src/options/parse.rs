@@ -3,13 +3,13 @@
 use std::num::NonZeroU32;
 
 use super::raw::{self, Entry, Value, ValueKind};
-use super::{Epilogue, Options, Tile};
+use super::{Epilogue, Options, Tile, outputs};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Span};
 use crate::dtype::Dtype;
 use crate::index::Layout;
 use crate::precision::Precision;
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "tile",
     "name",
     "extents",
@@ -21,6 +21,7 @@ const KEYS: [&str; 12] = [
     "strides",
     "ranks",
     "path",
+    "outputs",
     "epilogue",
 ];
 
@@ -54,6 +55,7 @@ pub fn parse(text: &str) -> Result<Options, Diagnostics> {
     }
     mistakes.extend(out_of_another_kind(&options));
     mistakes.extend(precision_of_another_kind(&options));
+    mistakes.extend(outputs::several_added_to(&options));
     if mistakes.is_empty() { Ok(options) } else { Err(Diagnostics(mistakes)) }
 }
 
@@ -71,13 +73,15 @@ fn set(options: &mut Options, entry: &Entry<'_>) -> Result<(), Diagnostic> {
         "strides" => options.strides = strides(value)?,
         "ranks" => options.ranks = Some(ranks(value)?),
         "path" => options.path = Some(path(value)?),
+        "outputs" => outputs::set(options, value)?,
         "epilogue" => options.epilogue = Some(epilogue(value)?),
         unknown => return Err(unknown_option(unknown, entry.key_span)),
     }
     Ok(())
 }
 
-fn at(code: Code, message: String, span: Span) -> Diagnostic {
+/// A mistake at a place of the option text.
+pub(super) fn at(code: Code, message: String, span: Span) -> Diagnostic {
     Diagnostic::option(code, message).at(span)
 }
 

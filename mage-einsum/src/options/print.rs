@@ -46,6 +46,9 @@ pub(super) fn print(options: &Options) -> String {
         let steps = path.iter().map(|(left, right)| format!("({left}, {right})"));
         entries.push(format!("path = {}", list(steps)));
     }
+    if let Some(outputs) = &options.outputs {
+        entries.push(format!("outputs = {}", list(outputs.iter().cloned())));
+    }
     if let Some(epilogue) = &options.epilogue {
         entries.push(format!("epilogue = {epilogue}"));
     }

@@ -5,7 +5,7 @@ use ndarray::ArrayD;
 use crate::dtype::{Dtype, Element};
 use crate::precision::Precision;
 
-/// The values of a program's output.
+/// The values of one output of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     /// The output, row-major, accumulated in f64, where a product of two f32 is exact; for f64

@@ -6,7 +6,7 @@ use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
 use super::Evaluation;
 use super::sum::Sums;
 use crate::dtype::{Dtype, Element};
-use crate::index::{Program, TensorId};
+use crate::index::{Program, TensorId, TensorKind};
 use crate::tolerance::bound;
 
 /// The values of one tensor with what its bound needs.
@@ -130,30 +130,48 @@ impl Held {
         }
     }
 
-    /// The evaluation of the program's last statement.
-    pub(super) fn into_evaluation(
-        mut tensors: Vec<Held>,
-        program: &Program,
-        target: TensorId,
-    ) -> Evaluation {
-        let held = tensors.swap_remove(target.0);
-        let magnitudes = held.magnitudes().into_owned();
-        let n_terms = held.n_terms();
-        let factors = program.statements.iter().map(|statement| statement.factors().len());
-        // A statement's factors but one that is the result of an earlier one.
-        let n_factors = factors.sum::<usize>().saturating_sub(program.statements.len() - 1);
-        let errors = match held.off {
+    /// The evaluations of the program's outputs.
+    pub(super) fn into_evaluations(tensors: Vec<Held>, program: &Program) -> Vec<Evaluation> {
+        let written = tensors.into_iter().enumerate();
+        let written = written.map(|(position, held)| (TensorId(position), held));
+        let is_output = |tensor: TensorId| program.tensor(tensor).kind == TensorKind::Output;
+        written
+            .filter(|(tensor, _)| is_output(*tensor))
+            .map(|(tensor, held)| held.into_evaluation(program, tensor))
+            .collect()
+    }
+
+    fn into_evaluation(self, program: &Program, tensor: TensorId) -> Evaluation {
+        let magnitudes = self.magnitudes().into_owned();
+        let n_terms = self.n_terms();
+        let errors = match self.off {
             Off::Errors { errors, .. } => Some(errors),
             Off::Exact | Off::Products { .. } => None,
         };
         Evaluation {
-            values: held.values,
+            values: self.values,
             magnitudes,
             n_terms,
             errors,
-            dtype: program.tensor(target).dtype,
+            dtype: program.tensor(tensor).dtype,
             precision: program.precision,
-            n_factors,
+            n_factors: n_factors(program, tensor),
         }
     }
+}
+
+/// Factors of a product that a tensor is the sum of: those of the statements that lead to it, but
+/// one a statement that is the result of an earlier one.
+fn n_factors(program: &Program, tensor: TensorId) -> usize {
+    let mut wanted = vec![tensor];
+    let (mut n_factors, mut n_statements) = (0_usize, 0_usize);
+    for statement in program.statements.iter().rev() {
+        if wanted.contains(&statement.target.tensor) {
+            let factors = statement.factors();
+            n_factors += factors.len();
+            n_statements += 1;
+            wanted.extend(factors.into_iter().map(|factor| factor.tensor));
+        }
+    }
+    (n_factors + 1).saturating_sub(n_statements)
 }

@@ -28,8 +28,8 @@ use sum::{Sums, sum_products};
 pub use evaluation::Evaluation;
 pub use tree::{evaluate_by_tree, evaluate_by_tree_indexed};
 
-/// Evaluates `program`, before merging, on operands with any strides. A program that accumulates
-/// takes, after its operands, what the output held before.
+/// Evaluates `program`, before merging, on operands with any strides: one evaluation an output, in
+/// their order. A program that accumulates takes, after its operands, what the output held before.
 ///
 /// The values of the operands are taken as they are; that they are of the program's type is the
 /// caller's to know. The result does not depend on the number of threads: each element is summed
@@ -41,7 +41,7 @@ pub use tree::{evaluate_by_tree, evaluate_by_tree_indexed};
 pub fn evaluate<T: Element>(
     program: &Program,
     operands: &[ArrayViewD<'_, T>],
-) -> Result<Evaluation, Diagnostics> {
+) -> Result<Vec<Evaluation>, Diagnostics> {
     evaluate_indexed(program, operands, &[])
 }
 
@@ -54,7 +54,7 @@ pub fn evaluate_indexed<T: Element>(
     program: &Program,
     operands: &[ArrayViewD<'_, T>],
     indices: &[ArrayViewD<'_, u32>],
-) -> Result<Evaluation, Diagnostics> {
+) -> Result<Vec<Evaluation>, Diagnostics> {
     in_order(program, (operands, indices), |statement, extents, tensors| {
         if !is_of_products(statement, tensors) {
             return lines::evaluate(program, statement, extents, tensors);
@@ -92,7 +92,7 @@ fn in_order<T: Element>(
     program: &Program,
     (operands, indices): (&[ArrayViewD<'_, T>], &[ArrayViewD<'_, u32>]),
     evaluated: impl Fn(&Statement, &Extents, &[Held]) -> Result<Held, Diagnostic>,
-) -> Result<Evaluation, Diagnostics> {
+) -> Result<Vec<Evaluation>, Diagnostics> {
     let has_merged = program.modes.iter().any(|mode| mode.parts.len() != 1);
     let Some(last) = program.statements.last().filter(|_| !has_merged) else {
         let message = "the oracle evaluates statements over unmerged modes";
@@ -118,7 +118,7 @@ fn in_order<T: Element>(
         }
         tensors[statement.target.tensor.0] = written;
     }
-    Ok(Held::into_evaluation(tensors, program, last.target.tensor))
+    Ok(Held::into_evaluations(tensors, program))
 }
 
 /// Products of operands that each element of a statement's result is the sum of; 1 where nothing is

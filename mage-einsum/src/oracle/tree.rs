@@ -20,7 +20,7 @@ use crate::reducer::{Reducer, larger, smaller};
 pub fn evaluate_by_tree<T: Element>(
     program: &Program,
     operands: &[ArrayViewD<'_, T>],
-) -> Result<Evaluation, Diagnostics> {
+) -> Result<Vec<Evaluation>, Diagnostics> {
     evaluate_by_tree_indexed(program, operands, &[])
 }
 
@@ -32,7 +32,7 @@ pub fn evaluate_by_tree_indexed<T: Element>(
     program: &Program,
     operands: &[ArrayViewD<'_, T>],
     indices: &[ArrayViewD<'_, u32>],
-) -> Result<Evaluation, Diagnostics> {
+) -> Result<Vec<Evaluation>, Diagnostics> {
     in_order(program, (operands, indices), |statement, extents, tensors| {
         let values: Vec<_> = tensors.iter().map(|tensor| tensor.values.view()).collect();
         let evaluation = Tree { program, statement, extents };

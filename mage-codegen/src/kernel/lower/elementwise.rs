@@ -99,7 +99,7 @@ impl<'p> Host<'p> {
         }
         let mut wide = self.reads();
         wide.retain(|access| lies_along(access, self.elementwise.lane_mode));
-        wide.push(self.schedule.target(self.launch).clone());
+        wide.extend(self.schedule.stored(self.launch).into_iter().cloned());
         let wide: Vec<(&Access, u32)> = wide.iter().map(|access| (access, 4)).collect();
         wide::eligible(&self.schedule.program, self.names, module, (&wide, None))
     }
@@ -248,7 +248,8 @@ impl<'p> Points<'p> {
         let rows = self.elementwise.thread_rows;
         let mode = self.elementwise.unrolled_mode();
         let stem = self.builder.names.mode(mode).to_string();
-        for access in self.reads.clone().iter().chain([self.schedule.target(self.launch)]) {
+        let stored = self.schedule.stored(self.launch);
+        for access in self.reads.clone().iter().chain(stored) {
             self.builder.bind_strides(body, access);
         }
         let varies = |access: &Access| access.modes.contains(&mode);
@@ -343,7 +344,8 @@ impl<'p> Points<'p> {
         });
     }
 
-    /// Computes the statements at neighbouring points, one after the other, and stores the last.
+    /// Computes the statements at neighbouring points, one after the other, and stores what does not
+    /// stay in registers.
     fn compute(
         &mut self,
         body: &mut Vec<Stmt>,
@@ -352,7 +354,6 @@ impl<'p> Points<'p> {
     ) {
         let elems = self.elems();
         let statements = self.builder.statements.clone();
-        let mut results = Vec::new();
         for statement in &statements {
             let name = format!("{}_result", self.builder.names.tensor(statement.target.tensor));
             let array = self.builder.registers(&name, elems);
@@ -362,16 +363,17 @@ impl<'p> Points<'p> {
                 let to = reg(array, elem.clone());
                 value::compute(builder, body, &statement.value, (&known, &elem), &to);
             });
-            results = (0..elems).map(|elem| reg(array, Expr::u32(elem))).collect();
             let access = statement.target.clone();
+            if !self.schedule.is_in_registers(access.tensor) {
+                let builder = &mut self.builder;
+                let offset =
+                    builder.offset(&access, |mode| coordinates::of(builder, &point.at, mode));
+                let results = (0..elems).map(|elem| reg(array, Expr::u32(elem))).collect();
+                let store = (offset, results, Width::of(elems), Some(when.clone()));
+                builder.store(body, (Vec::new(), statement), store);
+            }
             held.push(Held { access, array, first: Expr::u32(0), elems });
         }
-        let Some(last) = statements.last() else { return };
-        let target = &last.target;
-        let offset =
-            self.builder.offset(target, |mode| coordinates::of(&self.builder, &point.at, mode));
-        let store = (offset, results, Width::of(elems), Some(when));
-        self.builder.store(body, (Vec::new(), last), store);
     }
 }
 

@@ -2,7 +2,7 @@
 //! that do not overflow, buffers of exactly the right length, views within their buffers, and no
 //! launch without an output.
 
-use mage_einsum::index::{Extent, Layout, ModeId, TensorKind};
+use mage_einsum::index::{Extent, Layout, ModeId};
 
 use super::builder::host_extent;
 use super::names::Names;
@@ -42,13 +42,36 @@ pub fn checks(schedule: &Schedule, names: &Names, module: &Module) -> Vec<HostSt
     for position in 0..module.buffers.len() {
         steps.extend(length(module, BufferId(position)));
     }
-    for (tensor, _) in schedule.program.tensors_of(TensorKind::Output) {
-        let elems = elems(module, BufferId(tensor.0));
-        if elems.as_const().is_none_or(|number| number == 0) {
-            steps.push(HostStep::ReturnIf(HostPred::IsZero(elems)));
+    let outputs: Vec<BufferId> = module.outputs().map(|(output, _)| output).collect();
+    steps.extend(all_empty(module, &outputs).map(HostStep::ReturnIf));
+    steps
+}
+
+/// When none of some buffers has an element; none where that is never so. One that is empty wherever
+/// another of them is need not be looked at.
+fn all_empty(module: &Module, buffers: &[BufferId]) -> Option<HostPred> {
+    let mut looked_at: Vec<BufferId> = Vec::new();
+    for buffer in buffers {
+        if elems(module, *buffer).as_const().is_some_and(|number| number > 0) {
+            return None;
+        }
+        if !looked_at.iter().any(|known| is_empty_with(module, *buffer, *known)) {
+            looked_at.retain(|known| !is_empty_with(module, *known, *buffer));
+            looked_at.push(*buffer);
         }
     }
-    steps
+    let mut preds: Vec<HostPred> =
+        looked_at.into_iter().map(|buffer| HostPred::IsZero(elems(module, buffer))).collect();
+    Some(if preds.len() == 1 { preds.remove(0) } else { HostPred::All(preds) })
+}
+
+/// Whether a buffer is empty wherever another one is: it has all dimensions of the other that can be
+/// zero.
+fn is_empty_with(module: &Module, buffer: BufferId, other: BufferId) -> bool {
+    let dims = |buffer: BufferId| &module.buffers[buffer.0].dims;
+    let can_be_zero = |label: &usize| module.extent(*label).as_const().is_none_or(|n| n == 0);
+    let mut of_other = dims(other).iter().filter(|label| can_be_zero(label));
+    of_other.all(|label| dims(buffer).contains(label))
 }
 
 /// The checks of one buffer's element count.
@@ -97,21 +120,25 @@ fn length(module: &Module, buffer: BufferId) -> Vec<HostStep> {
     steps
 }
 
-/// The steps that start a launch, left out where they would write a temporary that has no
-/// elements. An output without elements has ended `launch` before.
+/// The steps that start a launch, left out where nothing that they would write has elements. Where
+/// no output has elements, that has ended `launch` before.
 pub fn unless_empty(
     schedule: &Schedule,
     launch: &Launch,
     module: &Module,
     steps: Vec<HostStep>,
 ) -> Vec<HostStep> {
-    let target = BufferId(schedule.target(launch).tensor.0);
-    let elems = elems(module, target);
-    let never_empty = elems.as_const().is_some_and(|number| number > 0);
-    if module.buffers[target.0].usage != BufferUse::Temp || never_empty {
-        return steps;
+    let stored = schedule.stored(launch);
+    let stored: Vec<BufferId> = stored.iter().map(|target| BufferId(target.tensor.0)).collect();
+    let is_output = |buffer: &BufferId| module.buffers[buffer.0].usage.is_output();
+    let has_ended = stored.iter().any(is_output)
+        && module
+            .outputs()
+            .all(|(output, _)| stored.iter().any(|buffer| is_empty_with(module, output, *buffer)));
+    match all_empty(module, &stored).filter(|_| !has_ended) {
+        Some(empty) => vec![HostStep::Unless(empty, steps)],
+        None => steps,
     }
-    vec![HostStep::Unless(HostPred::IsZero(elems), steps)]
 }
 
 fn extents(schedule: &Schedule, module: &Module, names: &Names, steps: &mut Vec<HostStep>) {

@@ -82,6 +82,7 @@ pub fn lower(schedule: &Schedule) -> Module {
     }
     module.host.extend(launches);
     module.provenance.proof.extend(proof::of_workspace(schedule, &module));
+    module.provenance.proof.extend(proof::of_outputs(&module));
     module
 }
 
@@ -147,6 +148,9 @@ fn buffers(schedule: &Schedule, names: &Names) -> Vec<Buffer> {
                 }
                 index::TensorKind::Temp => BufferUse::Temp,
                 index::TensorKind::Output if program.accumulates() => BufferUse::Update,
+                index::TensorKind::Output if schedule.is_read_back(TensorId(position)) => {
+                    BufferUse::WriteRead
+                }
                 index::TensorKind::Output => BufferUse::Write,
             },
         })

@@ -2,7 +2,7 @@
 
 use mage_einsum::index::{Layout, ModeId, Program};
 
-use crate::kernel::Module;
+use crate::kernel::{BufferUse, Module};
 use crate::schedule::{
     Elementwise, Epilogue, Family, Lanes, Launch, Reduction, Rows, Schedule, Segments, Strategy,
     Tail, Tiled, Transpose, product_depth,
@@ -52,6 +52,21 @@ pub fn of_workspace(schedule: &Schedule, module: &Module) -> Option<String> {
         false => "each is written whole by one launch and read by later ones of the same stream",
     };
     Some(format!("The workspace holds {} side by side, and {room}; {written}.", temps.join(", ")))
+}
+
+/// Why outputs that later launches read are written before.
+pub fn of_outputs(module: &Module) -> Option<String> {
+    let read_back = module.outputs().filter(|(_, buffer)| buffer.usage == BufferUse::WriteRead);
+    let names: Vec<String> = read_back.map(|(_, buffer)| format!("`{}`", buffer.name)).collect();
+    let (is, it) = match names.len() {
+        0 => return None,
+        1 => ("is", "it"),
+        2.. => ("are", "them"),
+    };
+    let names = names.join(", ");
+    Some(format!(
+        "{names} {is} written whole by one launch before later ones of the same stream read {it}."
+    ))
 }
 
 /// What `launch` has checked of the buffers that a launch touches.

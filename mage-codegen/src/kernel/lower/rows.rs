@@ -74,8 +74,7 @@ fn eligible(
     }
     let statements: Vec<&Statement> =
         launch.statements().map(|at| &schedule.program.statements[at]).collect();
-    let stored = statements.iter().map(|statement| &statement.target);
-    let stored = stored.filter(|target| !schedule.is_in_registers(target.tensor)).cloned();
+    let stored = schedule.stored(launch).into_iter().cloned();
     let wide: Vec<Access> = reads(&statements).into_iter().chain(stored).collect();
     let lies_along = |access: &&Access| lies_along(access, rows.col_mode);
     let wide: Vec<(&Access, u32)> =
@@ -240,6 +239,12 @@ impl<'p> Row<'p> {
             builder.store(body, (Vec::new(), statement), store);
         }
         self.scalars.push(Held { access, array, first: Expr::u32(0), elems: 1 });
+    }
+
+    /// Whether a statement of the launch reads what another one writes.
+    fn is_read(&self, target: &Access) -> bool {
+        let mut reads = self.builder.statements.iter().flat_map(|statement| statement.factors());
+        reads.any(|access| access.tensor == target.tensor)
     }
 
     fn has_columns(&self, access: &Access) -> bool {

@@ -389,7 +389,10 @@ impl Walk<'_> {
         match (buffer_use(self.module, buffer)?, direction) {
             (BufferUse::Read, Direction::Load)
             | (BufferUse::Write, Direction::Store)
-            | (BufferUse::Update | BufferUse::Temp, Direction::Load | Direction::Store) => Ok(()),
+            | (
+                BufferUse::WriteRead | BufferUse::Update | BufferUse::Temp,
+                Direction::Load | Direction::Store,
+            ) => Ok(()),
             (BufferUse::Index | BufferUse::Listed, Direction::Load | Direction::Store) => {
                 Err("an access to indices that loads no index".to_string())
             }

@@ -12,6 +12,22 @@
 //! }
 //! ```
 //!
+//! one buffer for two outputs,
+//!
+//! ```compile_fail,E0499
+//! use cuda_core::{CudaStream, DeviceBuffer};
+//! use mage_standin_macro_user::centered::{Extents, device, launch};
+//!
+//! fn once(
+//!     module: &device::LoadedModule,
+//!     stream: &CudaStream,
+//!     x: &DeviceBuffer<f32>,
+//!     y: &mut DeviceBuffer<f32>,
+//! ) {
+//!     launch(module, stream, &Extents { i: 2, j: 1 }, x, y, y).unwrap();
+//! }
+//! ```
+//!
 //! and an operand of another element type.
 //!
 //! ```compile_fail,E0308
@@ -56,3 +72,4 @@ einsum_kernel!(r"ikc,jkc->ijc", tile = (16, 32, 4), name = triangle);
 einsum_kernel!("ik,kj->ij", tile = 32, extents = (i = 64, j = 32, k = 48), name = fixed);
 einsum_kernel!("ij,jk,kl->il", tile = 16, name = chain);
 einsum_kernel!("ij,kj->ik", tile = 16, strides = runtime, name = strided);
+einsum_kernel!("m[i] = mean(j) X[i,j]; Y[i,j] = X[i,j] - m[i]", outputs = (Y, m), name = centered);

@@ -8,7 +8,7 @@ use cuda_core::{CudaContext, CudaStream, DeviceBuffer};
 use mage::fill::{Fill, fill};
 use mage::ndarray::{ArrayViewD, Axis, Slice};
 use mage::tolerance;
-use mage_standin_macro_user::{capitals, chain, fixed, matmul, strided, triangle};
+use mage_standin_macro_user::{capitals, centered, chain, fixed, matmul, strided, triangle};
 
 fn device() -> (Arc<CudaContext>, Arc<CudaStream>) {
     let context = CudaContext::new(0).unwrap();
@@ -77,6 +77,28 @@ fn a_sequence_takes_the_workspace_it_asks_for() {
 }
 
 /// The same buffer as both operands, whole and by every other column, backwards (cases.md, H10).
+/// Outputs come after the operands, in the order in which they are named.
+#[test]
+fn several_outputs_are_launched_into_their_buffers() {
+    let (context, stream) = device();
+    let extents = centered::Extents { i: 2, j: 2 };
+    let x = [1.0, 3.0, -4.0, 4.0];
+    let right = (vec![-1.0, 1.0, -4.0, 4.0], vec![2.0, 0.0]);
+    assert_eq!(centered::emulate(&extents, &x), Ok(right.clone()));
+
+    let module = centered::device::load(&context).unwrap();
+    let x = DeviceBuffer::from_host(&stream, &x).unwrap();
+    let mut y = DeviceBuffer::from_host(&stream, &[f32::NAN; 4]).unwrap();
+    let mut m = DeviceBuffer::from_host(&stream, &[f32::NAN; 2]).unwrap();
+    centered::launch(&module, &stream, &extents, &x, &mut y, &mut m).unwrap();
+    stream.synchronize().unwrap();
+    let launched = (y.to_host_vec(&stream).unwrap(), m.to_host_vec(&stream).unwrap());
+    assert_eq!(launched, right);
+
+    let refusal = centered::launch(&module, &stream, &extents, &x, &mut m, &mut y).unwrap_err();
+    assert!(refusal.to_string().contains("output `Y` has 2 elements"), "{refusal}");
+}
+
 #[test]
 fn views_share_a_buffer() {
     let (context, stream) = device();

@@ -89,12 +89,11 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
     let fields: String = module.labels.iter().enumerate().filter_map(given).collect();
     let inputs: Vec<&Buffer> =
         module.buffers.iter().filter(|one| one.usage == BufferUse::Read).collect();
-    let output = module.buffers.iter().find(|one| one.usage.is_output());
     let mut text = String::new();
     writeln!(
         text,
         "fn launch_{name}(device: &Device, extents: &[usize], inputs: &[Operand], \
-         indices: &[Vec<u32>], workspace: &[f64], out: &[f64]) -> Result<Vec<f64>, String> {{"
+         indices: &[Vec<u32>], workspace: &[f64], outputs: &[Vec<f64>]) -> Result<Outputs, String> {{"
     )?;
     let handles = handles(&mut text, name, module)?;
     for (position, input) in inputs.iter().enumerate() {
@@ -104,8 +103,13 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
             "    let input_{position} = device.upload::<{ty}>(&inputs[{position}].data);"
         )?;
     }
-    let ty = output.map_or("f32", |output| host_type(output.dtype));
-    writeln!(text, "    let mut out = device.upload::<{ty}>(out);")?;
+    let (mut written, mut downloaded) = (String::new(), String::new());
+    for (position, (_, output)) in module.outputs().enumerate() {
+        let (ty, name) = (host_type(output.dtype), format!("output_{position}"));
+        writeln!(text, "    let mut {name} = device.upload::<{ty}>(&outputs[{position}]);")?;
+        written += &format!("&mut {name}, ");
+        downloaded += &format!("device.download(&{name}), ");
+    }
     let inputs: String = inputs
         .iter()
         .enumerate()
@@ -133,10 +137,10 @@ fn launcher(name: &str, module: &Module) -> Result<String, std::fmt::Error> {
     };
     writeln!(
         text,
-        "    {name}::launch(&module, &device.stream, {given}{inputs}{handles}{workspace}&mut out)"
+        "    {name}::launch(&module, &device.stream, {given}{inputs}{handles}{workspace}{written})"
     )?;
     writeln!(text, "        .map_err(|error| error.to_string())?;")?;
-    writeln!(text, "    Ok(device.download(&out))\n}}")?;
+    writeln!(text, "    Ok(vec![{downloaded}])\n}}")?;
     Ok(text)
 }
 

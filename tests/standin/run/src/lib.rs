@@ -56,10 +56,13 @@ pub struct Operand {
     pub strides: Vec<isize>,
 }
 
-/// Loads and launches one spec: extents in the order of labels, operands, index operands, what workspace (which
-/// most specs have no use for) and output hold before.
+/// What each output holds.
+pub type Outputs = Vec<Vec<f64>>;
+
+/// Loads and launches one spec: extents in the order of labels, operands, index operands, what
+/// workspace (which most specs have no use for) and outputs hold before.
 pub type Launch =
-    fn(&Device, &[usize], &[Operand], &[Vec<u32>], &[f64], &[f64]) -> Result<Vec<f64>, String>;
+    fn(&Device, &[usize], &[Operand], &[Vec<u32>], &[f64], &[Vec<f64>]) -> Result<Outputs, String>;
 
 /// One spec's emitted source behind the common signature.
 pub struct Emitted {
@@ -76,7 +79,7 @@ include!(concat!(env!("OUT_DIR"), "/csr.rs"));
 pub mod functions {
     //! The functions of one number.
 
-    use super::{Device, Emitted, Operand};
+    use super::{Device, Emitted, Operand, Outputs};
 
     include!(concat!(env!("OUT_DIR"), "/functions.rs"));
 }

@@ -10,6 +10,7 @@ use mage_codegen::emulate::{self, Failure};
 use mage_codegen::kernel::{BufferUse, Module, Workspace};
 use mage_einsum::fill::Fill;
 use mage_einsum::index::{Extent, Layout};
+use mage_einsum::oracle::Evaluation;
 use mage_einsum::view::Arrangement;
 use mage_standin_run::{Device, Emitted, Operand, SPECS};
 
@@ -40,13 +41,13 @@ enum Length {
     ShortWorkspace,
 }
 
-/// Launches on fresh buffers; output and workspace held NaN before.
+/// Launches on fresh buffers; outputs and workspace held NaN before.
 fn launch(
     case: &Case,
     emitted: &Emitted,
     problem: &Problem,
     length: Length,
-) -> Result<Vec<f64>, String> {
+) -> Result<Vec<Vec<f64>>, String> {
     let device = Device::new().unwrap();
     let extra = |position: usize| usize::from(length == Length::Longer(position));
     let lacks = |position: usize| usize::from(length == Length::Shorter(position));
@@ -62,8 +63,12 @@ fn launch(
         }
     };
     let inputs: Vec<Operand> = problem.operands.iter().enumerate().map(operand).collect();
-    let mut out = problem.before.clone();
-    out.resize(problem.evaluation.values.len() + extra(inputs.len()), f64::NAN);
+    let output = |(position, right): (usize, &Evaluation)| {
+        let mut before = problem.before.clone();
+        before.resize(right.values.len() + extra(inputs.len() + position), f64::NAN);
+        before
+    };
+    let outputs: Vec<Vec<f64>> = problem.evaluations.iter().enumerate().map(output).collect();
     let extents = problem.extents.iter().map(|extent| usize::try_from(*extent).unwrap());
     let extents: Vec<usize> = extents.collect();
     let elems = match length {
@@ -74,7 +79,7 @@ fn launch(
     // Extents beyond a limit are refused before the workspace is looked at.
     let elems = usize::try_from(elems.min(1 << 20)).unwrap();
     let workspace = vec![f64::NAN; elems - usize::from(length == Length::ShortWorkspace)];
-    (emitted.launch)(&device, &extents, &inputs, &problem.indices, &workspace, &out)
+    (emitted.launch)(&device, &extents, &inputs, &problem.indices, &workspace, &outputs)
 }
 
 /// What is wrong with a problem's values, if anything, in any setting.
@@ -91,7 +96,7 @@ fn wrong(
     settings.into_iter().find_map(|(length, order)| {
         set_order(order);
         let wrong = match launch(case, emitted, problem, length) {
-            Ok(got) => common::disagreement(&got, &problem.evaluation, agreement),
+            Ok(got) => common::disagreement(&got, &problem.evaluations, agreement),
             Err(refusal) => Some(refusal),
         };
         wrong.map(|wrong| format!("{length:?}, {order:?}: {wrong}"))
@@ -138,14 +143,14 @@ fn refusal_of_steps(module: &Module, problem: &Problem, length: Length) -> Strin
         views: problem.views.clone(),
         indices: problem.indices.clone(),
         before: problem.before.clone(),
-        evaluation: problem.evaluation.clone(),
+        evaluations: problem.evaluations.clone(),
     };
     if let Length::Longer(position) = length {
         match problem_there.operands.get_mut(position) {
             Some(operand) => operand.push(0.0),
             None => {
-                let n_elements = problem.evaluation.values.len() + 1;
-                problem_there.evaluation.values = ndarray::ArrayD::zeros(vec![n_elements]);
+                let output = &mut problem_there.evaluations[position - problem.operands.len()];
+                output.values = ndarray::ArrayD::zeros(vec![output.values.len() + 1]);
             }
         }
     }

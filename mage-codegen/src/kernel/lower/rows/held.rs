@@ -142,7 +142,8 @@ impl<'p> Row<'p> {
     fn compute_columns(&mut self, body: &mut Vec<Stmt>, statement: &'p Statement, place: &Place) {
         let (elems, groups) = (self.elems(), self.n_groups());
         let target = statement.target.clone();
-        let is_kept = self.schedule.is_in_registers(target.tensor);
+        let is_kept = self.is_read(&target);
+        let is_stored = !self.schedule.is_in_registers(target.tensor);
         let name = format!("{}_cols", self.builder.names.tensor(target.tensor));
         let array = self.builder.registers(&name, if is_kept { groups * elems } else { elems });
         body.push(Stmt::Fill { reg: array, value: 0.0 });
@@ -156,14 +157,16 @@ impl<'p> Row<'p> {
                 let to = reg(array, first.clone().plus(elem.clone()));
                 value::compute(builder, body, &statement.value, (&held, &elem), &to);
             });
-            if !is_kept {
-                when.extend(place.exists.clone());
+            if is_stored {
+                // What others read is computed in rows that are repeated, too.
+                let exists = if is_kept { place.exists.clone() } else { None };
+                when.extend(place.exists.clone().filter(|_| !is_kept));
                 let point = place.row.with(row.rows.col_mode, column.clone());
                 let builder = &mut row.builder;
                 let offset =
                     builder.offset(&target, |mode| coordinates::of(builder, &point.at, mode));
-                let results = (0..elems).map(|elem| reg(array, Expr::u32(elem))).collect();
-                let store = (offset, results, Width::of(elems), None);
+                let result = |elem| reg(array, first.clone().plus(Expr::u32(elem)));
+                let store = (offset, (0..elems).map(result).collect(), Width::of(elems), exists);
                 builder.store(&mut then, (Vec::new(), statement), store);
             }
             within(body, (!when.is_empty()).then_some(Pred::All(when)), then);
