@@ -69,9 +69,13 @@ fn deviations_are_corrected_where_they_are_squared() {
     let corrected = center(&program(LAYER_NORM));
     verify(&corrected).unwrap();
     let expected = "m[i] = mean(j) X[i,j]; m_low[i] = mean(j) (X[i,j] - m[i]); \
-        v[i] = mean(j) (X[i,j] - m[i] - m_low[i])^2; \
+        v_raw[i] = mean(j) (X[i,j] - m[i])^2; v[i] = max(v_raw[i] - m_low[i]^2, 0); \
         Y[i,j] = (X[i,j] - m[i] - m_low[i]) * rsqrt(v[i] + 1e-5) * g[j] + b[j]";
     assert_eq!(print_statement(&corrected), expected);
+    let sum = "m[i] = mean(j) X[i,j]; v[i] = sum(j) (X[i,j] - m[i])^2";
+    let expected = "m[i] = mean(j) X[i,j]; m_low[i] = mean(j) (X[i,j] - m[i]); \
+        v[i] = sum(j) (X[i,j] - m[i] - m_low[i])^2";
+    assert_eq!(print_statement(&center(&program(sum))), expected);
     for other in [
         "m[i] = mean(j) X[i,j]; Y[i,j] = X[i,j] - m[i]",
         "m[i] = mean(j) X[i,j]; Y[j] = mean(i) (X[i,j] - m[i])^2",

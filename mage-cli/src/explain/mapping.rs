@@ -1,4 +1,4 @@
-//! What each mode is to the contraction and what it therefore becomes in the kernel, in sentences.
+//! What each mode is to a statement and what it therefore becomes in the kernel, in sentences.
 //! It reads the schedule and decides nothing.
 
 use mage_codegen::device::SECTOR_BYTES;
@@ -7,6 +7,7 @@ use mage_codegen::schedule::{
     Transpose,
 };
 use mage_einsum::index::{ModeId, Program, Role, Statement, TensorId};
+use mage_einsum::reducer::Reducer;
 
 /// One mode's way from notation to kernel.
 #[derive(Debug)]
@@ -56,15 +57,32 @@ fn means(program: &Program, statement: &Statement, mode: ModeId, role: Role) -> 
     let holders = holders(program, statement, mode).join(" and ");
     let output = &program.tensor(statement.target.tensor).name;
     match role {
-        Role::Batch => format!(
-            "in {holders} and in `{output}`: each value of `{name}` is a contraction of its own"
-        ),
+        Role::Batch => match own(statement) {
+            None => format!("in {holders} and in `{output}`"),
+            Some(own) => format!(
+                "in {holders} and in `{output}`: each value of `{name}` is {own} of its own"
+            ),
+        },
         Role::FreeLeft | Role::FreeRight => format!("in {holders} and in `{output}`"),
-        Role::Contracted | Role::Reduced if !statement.reducer.adds() => {
+        Role::Contracted | Role::Reduced if statement.reducer != Reducer::Sum => {
             format!("in {holders} but not in `{output}`: its {} is taken", statement.reducer.name())
         }
         Role::Contracted => format!("in {holders} but not in `{output}`: it is summed"),
-        Role::Reduced => format!("in {holders} alone: it is summed before or with the product"),
+        Role::Reduced if statement.factors().len() > 1 => {
+            format!("in {holders} alone: it is summed before or with the product")
+        }
+        Role::Reduced => format!("in {holders} alone: it is summed"),
+    }
+}
+
+/// What a statement is for each value of a batch mode; nothing for one that reduces nothing.
+fn own(statement: &Statement) -> Option<&'static str> {
+    let is_contracted = statement.roles.iter().any(|(_, role)| *role == Role::Contracted);
+    let is_sum = statement.is_sum_of_products();
+    match (is_contracted && is_sum, statement.reduced.is_empty()) {
+        (true, _) => Some("a contraction"),
+        (false, false) => Some("a reduction"),
+        (false, true) => None,
     }
 }
 

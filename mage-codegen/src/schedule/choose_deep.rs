@@ -1,6 +1,7 @@
 //! Chooses the version of a tiled contraction whose sums have more than 2^16 terms: the running sums
 //! of a round are added to those of all rounds, which needs a second set of accumulators.
 
+use super::choose_epilogue::staged;
 use super::choose_map::{TileShape, choose_map};
 use super::choose_tiled::Groups;
 use super::{Resources, Summing, Tiled};
@@ -33,6 +34,7 @@ pub fn choose_deep(groups: &Groups<'_>, plain: &Tiled, device: &Device) -> Optio
         let shape = TileShape { channels, sides, contracted, dtype };
         let mut tiled = groups.tiled(shape, choose_map(shape, device).ok()?);
         tiled.summing = Summing::Rounds((ROUND_TERMS / contracted).max(1));
+        tiled.beside = staged(&groups.beside, &tiled, device);
         let Resources { threads, registers, residency, .. } = Resources::of(&tiled, device);
         let capability = &device.capability;
         let limit = capability.sm_registers / threads.next_multiple_of(WARP_THREADS);

@@ -6,7 +6,8 @@ use mage_einsum::index::ModeId;
 use mage_einsum::precision::Precision;
 
 use super::choose_map::TileShape;
-use super::choose_tiled::{Groups, contiguous_mode};
+use super::choose_staging::contiguous_mode;
+use super::choose_tiled::Groups;
 use super::mma::{self, MOST_STAGES, MOST_SUMS, ROUND_TERMS, Swizzle};
 use super::{Along, Resources, Staging, Summing, Tiled};
 use crate::device::Device;

@@ -1,6 +1,8 @@
 //! Recognises statements that a row goes through in one kernel, and chooses the widths of its
 //! kernels.
 
+use std::ops::RangeInclusive;
+
 use mage_einsum::index::{Access, Extent, ModeId, Program, Statement, TensorId, TensorKind};
 
 use super::choose_elementwise::{kinds, lies_along};
@@ -54,7 +56,8 @@ pub fn choose_rows(program: &Program, first: usize) -> Option<Launch> {
     }
     let widths = widths(program, &shape, n_held(&shape, run));
     let kinds = kinds(program, shape.col);
-    let rows = Rows { row_modes: shape.rows.clone(), col_mode: shape.col, widths, kinds };
+    let together = together(program, first..=last);
+    let rows = Rows { row_modes: shape.rows.clone(), col_mode: shape.col, widths, kinds, together };
     let reasons = reasons(program, &rows, n_reductions);
     let launch = Launch::of(first, Strategy::Rows(rows), reasons);
     Some(Launch { last, ..launch })
@@ -127,6 +130,34 @@ fn is_closed(program: &Program, first: usize, last: usize) -> bool {
     !later.into_iter().any(|access| inner.contains(&access.tensor))
 }
 
+/// The longest runs of neighbouring reductions none of which reads what another of them writes.
+fn together(program: &Program, statements: RangeInclusive<usize>) -> Vec<RangeInclusive<usize>> {
+    let (mut first, last) = statements.into_inner();
+    let mut groups = Vec::new();
+    while first <= last {
+        let mut end = first;
+        while end < last && is_apart(program, first..=end, end + 1) {
+            end += 1;
+        }
+        if end > first {
+            groups.push(first..=end);
+        }
+        first = end + 1;
+    }
+    groups
+}
+
+/// Whether all are reductions and the next needs none of those before it.
+pub fn is_apart(program: &Program, before: RangeInclusive<usize>, next: usize) -> bool {
+    let next = &program.statements[next];
+    let reads = next.factors();
+    let reduces = |statement: &Statement| !statement.reduced.is_empty();
+    let is_unread =
+        |statement: &Statement| reads.iter().all(|access| access.tensor != statement.target.tensor);
+    let mut before = program.statements[before].iter();
+    reduces(next) && before.all(|statement| reduces(statement) && is_unread(statement))
+}
+
 /// Arrays of a row's columns that a thread holds: what is read of each row, and what is kept.
 fn n_held(shape: &Shape, run: &[Statement]) -> u32 {
     let mut held: Vec<TensorId> = Vec::new();
@@ -178,6 +209,11 @@ fn reasons(program: &Program, rows: &Rows, n_reductions: usize) -> Vec<Reason> {
         format!("rows along `{col}` in registers"),
         format!("{passes} over `{col}` and what is computed of each row then read it once"),
     )];
+    reasons.extend(rows.together.iter().map(|group| {
+        let because = "none needs another of them: one pass over the columns and one exchange \
+                       between the threads of a row do for all";
+        reason(format!("{} reduced together", names(program, group)), because.to_string())
+    }));
     for width in &rows.widths {
         let (threads, per_block) = (width.row_threads, width.block_rows);
         let decision = format!("{threads} threads a row for {}", width.words());
@@ -199,4 +235,16 @@ fn reasons(program: &Program, rows: &Rows, n_reductions: usize) -> Vec<Reason> {
         ));
     }
     reasons
+}
+
+fn names(program: &Program, statements: &RangeInclusive<usize>) -> String {
+    let tensors = program.statements[statements.clone()].iter();
+    let names: Vec<String> = tensors
+        .map(|statement| format!("`{}`", program.tensor(statement.target.tensor).name))
+        .collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
 }

@@ -9,15 +9,16 @@ use mage_einsum::options::{Options, Tile};
 
 use super::choose::located;
 use super::choose_deep::{MOST_TERMS, choose_deep};
+use super::choose_epilogue::{beside, staged};
 use super::choose_family::{self, CHANNEL_TILES, Candidate, MATRIX_TILES, MMA_TILES};
 use super::choose_long::choose_long;
 use super::choose_map::{TileShape, choose_map};
-use super::mma::chunk_elems;
+use super::choose_staging::contiguous_mode;
 use super::reasons::{Named, reasons};
 use super::resources::staged_elems;
 use super::{
-    Along, BatchTile, Contracted, Cost, Deep, Epilogue, Exchange, Family, Launch, Resources, Side,
-    Size, Staging, Strategy, Summing, Tail, ThreadMap, Tiled, Variant, VariantKind,
+    BatchTile, Contracted, Cost, Deep, Epilogue, Exchange, Family, Launch, Resources, Size,
+    Strategy, Summing, Tail, ThreadMap, Tiled, VariantKind,
 };
 use crate::device::{BANKS, Device, SECTOR_BYTES};
 
@@ -31,6 +32,7 @@ const MOST_STAGED_ELEMS: u32 = 24;
 pub(super) struct Groups<'p> {
     pub(super) program: &'p Program,
     pub(super) statement: &'p Statement,
+    pub(super) beside: Vec<&'p Access>,
     row_factor: usize,
     pub(super) row: ModeId,
     pub(super) col: ModeId,
@@ -48,7 +50,7 @@ pub fn choose_tiled(
     options: &Options,
     device: &'static Device,
 ) -> Result<Launch, Diagnostics> {
-    let groups = Groups::of(program, &program.statements[statement_idx]);
+    let groups = Groups::of(program, statement_idx);
     let (mut made, mut refusal) = (Vec::new(), None);
     for (candidate, sides, depth) in groups.candidates(options) {
         match groups.tile(sides, depth, device) {
@@ -77,7 +79,8 @@ fn refused(options: &Options, need: &str) -> Diagnostic {
 }
 
 impl<'p> Groups<'p> {
-    fn of(program: &'p Program, statement: &'p Statement) -> Groups<'p> {
+    fn of(program: &'p Program, statement_idx: usize) -> Groups<'p> {
+        let statement = &program.statements[statement_idx];
         let target_last = contiguous_mode(&statement.target);
         let col_factor = match target_last.and_then(|mode| statement.role(mode)) {
             Some(Role::FreeLeft) => 0,
@@ -93,6 +96,7 @@ impl<'p> Groups<'p> {
         Groups {
             program,
             statement,
+            beside: beside(program, statement_idx),
             row_factor,
             row: pick(free[row_factor], row_factor).unwrap_or(fallback),
             col: pick(free[col_factor], col_factor).unwrap_or(fallback),
@@ -111,7 +115,7 @@ impl<'p> Groups<'p> {
     }
 
     /// The others of a role, in the order of the program.
-    fn outer(&self, role: Role, tiled: Option<ModeId>) -> Vec<ModeId> {
+    pub(super) fn outer(&self, role: Role, tiled: Option<ModeId>) -> Vec<ModeId> {
         let modes = self.statement.modes_of(role);
         modes.into_iter().filter(|mode| Some(*mode) != tiled).collect()
     }
@@ -153,6 +157,7 @@ impl<'p> Groups<'p> {
         let shape = self.shape(sides, depth, device)?;
         let mut tiled = self.tiled(shape, choose_map(shape, device)?);
         tiled.epilogue = self.epilogue(&tiled);
+        tiled.beside = staged(&self.beside, &tiled, device);
         let limit = device.capability.static_shared_bytes;
         if tiled.shared_bytes() > limit {
             return Err(format!("{} bytes of shared memory, limit {limit}", tiled.shared_bytes()));
@@ -286,6 +291,7 @@ impl<'p> Groups<'p> {
             stages: self.stages(shape.contracted),
             min_blocks: 1,
             epilogue: Epilogue::Direct,
+            beside: Vec::new(),
             variants,
             summing: Summing::Running,
         }
@@ -368,111 +374,6 @@ impl<'p> Groups<'p> {
             Some(Extent::Fixed(_) | Extent::Runtime) => 2,
         }
     }
-
-    fn side(
-        &self,
-        factor: usize,
-        mode: ModeId,
-        tile: u32,
-        shape: TileShape,
-        fragments: bool,
-    ) -> Side {
-        let role = if factor == 0 { Role::FreeLeft } else { Role::FreeRight };
-        Side {
-            factor,
-            mode,
-            tile,
-            tail: self.tail(mode, tile),
-            outer: self.outer(role, Some(mode)),
-            staging: match fragments {
-                true => self.swizzled(factor, mode, tile, shape),
-                false => self.staging(factor, mode, tile, shape),
-            },
-        }
-    }
-
-    fn tail(&self, mode: ModeId, tile: u32) -> Tail {
-        match self.program.mode(mode).extent {
-            Extent::Fixed(extent) if extent > 0 && extent.is_multiple_of(tile) => Tail::Exact,
-            Extent::Fixed(_) | Extent::Runtime => Tail::Predicated,
-        }
-    }
-
-    /// Consecutive threads walk the contiguous mode where the tile has it. A stage that is
-    /// written transposed is padded by one access, so that the lanes of a store fall into
-    /// different banks (kernels.md, "f32 contraction").
-    fn staging(&self, factor: usize, side_mode: ModeId, tile: u32, shape: TileShape) -> Staging {
-        let contiguous = contiguous_mode(self.factor(factor));
-        let along = match contiguous {
-            Some(mode) if mode == side_mode => Along::Side,
-            Some(mode) if Some(mode) == self.contracted => Along::Contracted,
-            Some(mode) if Some(mode) == self.batch => Along::Batch,
-            Some(_) | None => Along::Side,
-        };
-        let walked = match along {
-            Along::Side => Some(side_mode),
-            Along::Contracted => self.contracted,
-            Along::Batch => self.batch,
-        };
-        let pad = if along == Along::Side { 0 } else { 4 };
-        let row_elems = tile.next_multiple_of(4) + pad;
-        let channel_pad = if shape.channels > 1 { 4 } else { 0 };
-        Staging {
-            along,
-            contiguous: contiguous.is_some() && contiguous == walked,
-            row_elems,
-            channel_elems: shape.contracted * row_elems + channel_pad,
-            swizzle: None,
-        }
-    }
-
-    fn variants(
-        &self,
-        row: &Side,
-        col: &Side,
-        threads: &ThreadMap,
-        shape: TileShape,
-    ) -> Vec<Variant> {
-        let narrow = Variant { kind: VariantKind::Narrow, load_elems: [1, 1], store_elems: 1 };
-        let elems = if threads.fragments { chunk_elems(shape.dtype) } else { 4 };
-        let load_elems = [row, col].map(|side| {
-            let walked = match side.staging.along {
-                Along::Side => side.tile,
-                Along::Contracted => shape.contracted,
-                Along::Batch => shape.channels,
-            };
-            let wide = side.staging.contiguous && walked.is_multiple_of(elems);
-            if wide && self.may_be_wide(self.factor(side.factor), elems) { elems } else { 1 }
-        });
-        let target = &self.statement.target;
-        let along_col = contiguous_mode(target) == Some(col.mode);
-        let quad = threads.quad_elems[1];
-        let store_elems = if along_col && self.may_be_wide(target, quad) { quad } else { 1 };
-        let wide = Variant { kind: VariantKind::Wide, load_elems, store_elems };
-        if load_elems == [1, 1] && store_elems == 1 { vec![narrow] } else { vec![wide, narrow] }
-    }
-
-    /// Whether so many elements fit an access and the contiguous mode's extent can be a multiple of
-    /// them.
-    fn may_be_wide(&self, access: &Access, elems: u32) -> bool {
-        if u64::from(elems) * self.program.tensor(access.tensor).dtype.size_bytes() > 16 {
-            return false;
-        }
-        let Some(mode) = contiguous_mode(access) else {
-            return false;
-        };
-        match self.program.mode(mode).extent {
-            Extent::Fixed(extent) => extent.is_multiple_of(elems),
-            Extent::Runtime => true,
-        }
-    }
-}
-
-/// The mode whose stride is 1: the last one, unless it stands twice.
-pub fn contiguous_mode(access: &Access) -> Option<ModeId> {
-    let last = *access.modes.last()?;
-    let uses = access.modes.iter().filter(|mode| **mode == last).count();
-    (uses == 1).then_some(last)
 }
 
 /// The mode of a group that is tiled: one that is contiguous in the factor, else in the output

@@ -15,6 +15,7 @@ mod rows;
 mod segments;
 mod choose;
 mod choose_tiled;
+mod choose_staging;
 mod choose_mma;
 mod choose_long;
 mod choose_deep;

@@ -180,6 +180,12 @@ impl Nest<'_> {
             let line = self.stage(statement, tiled, side);
             self.line(&line);
         }
+        for access in &tiled.beside {
+            let tensor = &self.program.tensor(access.tensor).name;
+            let (mode, tile) = (self.name(tiled.col.mode), tiled.col.tile);
+            let line = format!("stage   {tensor} as [{mode} {tile}], once, before the first step");
+            self.line(&line);
+        }
     }
 
     fn stage(&self, statement: &Statement, tiled: &Tiled, side: &Side) -> String {
@@ -254,6 +260,9 @@ impl Nest<'_> {
         );
         self.line(&line);
         self.depth = self.base;
+        if tiled.settles() {
+            self.line("barrier before the results");
+        }
     }
 
     fn epilogue(&mut self, tiled: &Tiled) {
@@ -353,6 +362,10 @@ impl Nest<'_> {
     }
 
     fn rows(&mut self, rows: &Rows) {
+        for group in &rows.together {
+            let steps: Vec<String> = group.clone().map(|step| step.to_string()).collect();
+            self.line(&format!("steps {} in one pass and one exchange", steps.join(", ")));
+        }
         let (all, col) = (self.names(&rows.row_modes), self.name(rows.col_mode).to_string());
         let all = if all.is_empty() { "the one row".to_string() } else { all };
         for width in &rows.widths {

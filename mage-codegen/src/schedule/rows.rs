@@ -1,6 +1,8 @@
 //! The type of a row program: reductions over the columns of a row and statements on its elements,
 //! with the row in registers.
 
+use std::ops::RangeInclusive;
+
 use mage_einsum::index::ModeId;
 
 use super::VariantKind;
@@ -17,6 +19,9 @@ pub struct Rows {
     pub widths: Vec<RowWidth>,
     /// The variants of each, in the order in which the host tries them.
     pub kinds: Vec<VariantKind>,
+    /// Positions of neighbouring reductions that are taken in one pass over the row and share one
+    /// exchange between its threads: none of them reads another. In order, each of two or more.
+    pub together: Vec<RangeInclusive<usize>>,
 }
 
 /// Rows of at most some width.
@@ -59,6 +64,20 @@ impl RowWidth {
 }
 
 impl Rows {
+    /// Statements as they are gone through: reductions that are taken together, and any other by
+    /// itself.
+    pub fn steps(&self, statements: RangeInclusive<usize>) -> Vec<RangeInclusive<usize>> {
+        let (mut next, last) = statements.into_inner();
+        let mut steps = Vec::new();
+        while next <= last {
+            let group = self.together.iter().find(|group| *group.start() == next);
+            let step = group.cloned().unwrap_or(next..=next);
+            next = step.end() + 1;
+            steps.push(step);
+        }
+        steps
+    }
+
     /// Neighbouring columns of a thread.
     pub fn elems(kind: VariantKind) -> u32 {
         match kind {

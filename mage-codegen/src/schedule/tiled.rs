@@ -2,7 +2,7 @@
 //! and (where a batch mode is contiguous) channels, and walks the contracted modes in stages.
 
 use mage_einsum::dtype::Dtype;
-use mage_einsum::index::ModeId;
+use mage_einsum::index::{Access, ModeId};
 
 use super::{Swizzle, ThreadMap};
 
@@ -29,6 +29,9 @@ pub struct Tiled {
     pub min_blocks: u32,
     /// How accumulators get into the output.
     pub epilogue: Epilogue,
+    /// Operands of the statements that follow, each with the columns' mode alone, whose elements at
+    /// the tile's columns are staged before the first step.
+    pub beside: Vec<Access>,
     /// Wide before narrow; the last can always run.
     pub variants: Vec<Variant>,
     /// How the products of the steps are summed.
@@ -213,6 +216,13 @@ impl Tiled {
         [&self.row, &self.col]
     }
 
+    /// Whether a barrier stands between the last step and the results. Where batch modes lie on the
+    /// grid it keeps the assembler from computing addresses of results while steps go on.
+    pub fn settles(&self) -> bool {
+        let is_direct = self.epilogue == Epilogue::Direct && !self.threads.fragments;
+        self.stages > 1 && is_direct && !self.batch.outer.is_empty()
+    }
+
     /// How many stages there are: `2 stages`.
     pub fn stages_in_words(&self) -> String {
         match self.stages {
@@ -243,6 +253,7 @@ impl Tiled {
 
     /// Bytes of shared memory of a block.
     pub fn shared_bytes(&self) -> u32 {
-        self.stages * self.stage_bytes()
+        let beside = self.beside.len() as u32 * self.col.tile * self.dtype.size_bytes() as u32;
+        self.stages * self.stage_bytes() + beside
     }
 }

@@ -3,6 +3,7 @@
 
 use mage_einsum::index::{Extent, ModeId};
 
+use super::choose_rows::is_apart;
 use super::{
     Along, Epilogue, Lanes, Launch, Range, Reduction, Rows, Schedule, Strategy, Swizzle, Tiled,
     Transpose, chunk_elems,
@@ -133,6 +134,7 @@ fn verify_rows(schedule: &Schedule, launch: &Launch, rows: &Rows) -> Result<(), 
             }
         }
     }
+    verify_together(schedule, launch, rows)?;
     for width in &rows.widths {
         block_threads(schedule, width.block_threads())?;
         let threads = width.row_threads;
@@ -150,6 +152,24 @@ fn verify_rows(schedule: &Schedule, launch: &Launch, rows: &Rows) -> Result<(), 
         (Some(Some(most)), Extent::Fixed(extent)) if extent <= most => Ok(()),
         (_, _) => Err("the last width is not for all rows".to_string()),
     }
+}
+
+/// Reductions that share an exchange are neighbours of one launch, and none reads another.
+fn verify_together(schedule: &Schedule, launch: &Launch, rows: &Rows) -> Result<(), String> {
+    let mut free = *launch.statements().start();
+    for group in &rows.together {
+        let (first, last) = (*group.start(), *group.end());
+        if first < free || last <= first || last > *launch.statements().end() {
+            return Err(format!("statements {first} to {last} are no group of the launch"));
+        }
+        for next in first + 1..=last {
+            if !is_apart(&schedule.program, first..=next - 1, next) {
+                return Err(format!("statement {next} is reduced together with what it needs"));
+            }
+        }
+        free = last + 1;
+    }
+    Ok(())
 }
 
 fn tiled_modes(tiled: &Tiled) -> Vec<ModeId> {

@@ -50,6 +50,15 @@ impl Rounding {
         Near { value, error: of.error + mean.error + 2.0 * self.unit * value.abs() }
     }
 
+    /// The square of a deviation, as a term of the mean that the square of the correction is taken
+    /// off. The correction is no more than `mean` may be off by, and its square is rounded with the
+    /// terms, in their mean, by itself and in the difference.
+    pub(super) fn squared(self, deviation: Near, mean: Near) -> Near {
+        let square = self.product(deviation, deviation);
+        let taken_off = 4.0 * self.unit * (mean.error * mean.error + self.least);
+        Near { value: square.value, error: square.error + taken_off }
+    }
+
     /// `value` once more rounded, where it was off by `error` before. What passed the largest
     /// number on the way may have become anything.
     fn rounded(self, value: f64, error: f64, operands: &[Near]) -> Near {

@@ -27,7 +27,11 @@ pub(super) fn evaluate(
 ) -> Result<Held, Diagnostic> {
     let centered = centered(program);
     let arrays = Arrays::of(program, tensors);
-    let node = Resolver { arrays: &arrays, centered: &centered }.node(&statement.value);
+    let resolver = Resolver { arrays: &arrays, centered: &centered };
+    let node = match centered.iter().find(|mean| mean.is_mean_square(program, statement)) {
+        Some(mean) => resolver.squared_deviation(mean),
+        None => resolver.node(&statement.value),
+    };
     let lines = Lines { program, statement, extents, arrays: &arrays, node };
     let (values, errors) = lines.evaluate()?;
     let mean = centered.iter().find(|mean| mean.mean == statement.target.tensor);

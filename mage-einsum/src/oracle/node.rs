@@ -84,6 +84,9 @@ enum Kind {
     Call(Function, Box<Node>),
     /// An element less a mean of which it is a part, corrected.
     Deviation(Box<[Reader; 2]>),
+    /// The square of a deviation, as a term of the mean from which the square of the correction is
+    /// taken off, and the mean that the deviation is from.
+    SquaredDeviation(Box<Node>, Reader),
 }
 
 /// Values along a line: one for all points, or one each.
@@ -153,14 +156,22 @@ impl Resolver<'_> {
             Expr::Call(function, inner) => Kind::Call(*function, boxed(inner)),
             Expr::Binary(operator, left, right) => {
                 match self.centered.iter().find(|mean| mean.is_deviation(expr)) {
-                    Some(Centered { of, at, .. }) => {
-                        Kind::Deviation(Box::new([self.reader(of), self.reader(at)]))
-                    }
+                    Some(mean) => self.deviation(mean),
                     None => Kind::Binary(*operator, Box::new([self.node(left), self.node(right)])),
                 }
             }
         };
         Node { kind }
+    }
+
+    fn deviation(&self, Centered { of, at, .. }: &Centered) -> Kind {
+        Kind::Deviation(Box::new([self.reader(of), self.reader(at)]))
+    }
+
+    /// A term of a mean of squared deviations.
+    pub(super) fn squared_deviation(&self, mean: &Centered) -> Node {
+        let deviation = Box::new(Node { kind: self.deviation(mean) });
+        Node { kind: Kind::SquaredDeviation(deviation, self.reader(&mean.at)) }
     }
 
     fn reader(&self, access: &Access) -> Reader {
@@ -273,6 +284,10 @@ impl Node {
                     several => several,
                 };
                 of.read(line, arrays).zip(mean, |of, mean| rounding.deviation(of, mean))
+            }
+            Kind::SquaredDeviation(deviation, mean) => {
+                let square = |deviation, mean| rounding.squared(deviation, mean);
+                of(deviation).zip(mean.read(line, arrays), square)
             }
         }
     }

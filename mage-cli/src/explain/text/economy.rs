@@ -48,7 +48,7 @@ fn verdict(report: &Report, cost: &BoundCost) -> String {
         "above the ridge: arithmetic can set the pace, if a tile keeps what it has loaded"
     };
     format!(
-        "The contraction is {side}. No kernel can be quicker than {} (derived: {} of arithmetic, \
+        "The work is {side}. No kernel can be quicker than {} (derived: {} of arithmetic, \
          {} of memory traffic).",
         duration(cost.arithmetic_s.max(cost.memory_s)),
         duration(cost.arithmetic_s),

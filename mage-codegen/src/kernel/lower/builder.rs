@@ -38,6 +38,19 @@ pub struct Builder<'p> {
     /// Strided tensors whose last stride the host has found to be 1.
     unit: BTreeSet<TensorId>,
     thread: Option<Expr>,
+    staged: Vec<Staged>,
+}
+
+/// An operand beside the results whose elements at a tile's columns are in shared memory.
+pub struct Staged {
+    /// As the statements read it.
+    pub access: Access,
+    /// Where its elements are.
+    pub cells: SharedId,
+    /// Its mode, the columns'.
+    pub mode: ModeId,
+    /// The tile's first column.
+    pub origin: Expr,
 }
 
 /// What a kernel is beside its body.
@@ -93,6 +106,7 @@ impl<'p> Builder<'p> {
             strides: BTreeMap::new(),
             unit: BTreeSet::new(),
             thread: None,
+            staged: Vec::new(),
         };
         for mode in modes {
             let extent = builder.extent_of(mode);
@@ -168,6 +182,11 @@ impl<'p> Builder<'p> {
         let thread = self.bind(body, "thread", Expr::Thread);
         self.thread = Some(thread.clone());
         thread
+    }
+
+    /// Remembers where an operand beside the results has been staged.
+    pub fn stage(&mut self, staged: Staged) {
+        self.staged.push(staged);
     }
 
     /// A register array of the type that sums are accumulated in.

@@ -341,6 +341,7 @@ impl Host<'_> {
         }
         if variant.store_elems > 1 {
             let beside = wide::beside(self.schedule, self.launch).into_iter();
+            let beside = beside.filter(|access| !tiled.beside.contains(access));
             wide.extend(beside.map(|access| (access, variant.store_elems)));
             wide.push((self.schedule.target(self.launch), variant.store_elems));
         }

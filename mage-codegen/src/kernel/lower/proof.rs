@@ -163,7 +163,11 @@ fn of_stages(family: &Family) -> Vec<String> {
          stores made, before a barrier, behind which the stage is read; those that overwrite it \
          come behind the next one.",
     );
-    one.into_iter().chain(two).chain(copied).map(str::to_string).collect()
+    let beside = family.tiles().any(|tiled| !tiled.beside.is_empty()).then_some(
+        "What the rows of a tile share beside its results is staged before the first barrier and \
+         only read behind it.",
+    );
+    one.into_iter().chain(two).chain(copied).chain(beside).map(str::to_string).collect()
 }
 
 fn transpose_sentences(program: &Program, launch: &Launch, transpose: &Transpose) -> Vec<String> {

@@ -5,6 +5,8 @@ mod held;
 mod combine;
 mod passes;
 
+use std::ops::RangeInclusive;
+
 use mage_einsum::index::{Access, ModeId, Statement};
 
 use super::builder::{Builder, Frame, host_extent, reg};
@@ -244,25 +246,52 @@ impl<'p> Row<'p> {
         access.modes.contains(&self.rows.col_mode)
     }
 
-    /// Ends a reduction whose terms a thread has taken into the registers of `acc`: those of a
-    /// thread together, then those of the row's threads, then what a mean asks for.
+    /// The statements as the schedule goes through them.
+    fn steps(&self) -> Vec<Vec<&'p Statement>> {
+        let of_step = |step: RangeInclusive<usize>| self.schedule.program.statements[step].iter();
+        let steps = self.rows.steps(self.launch.statements()).into_iter();
+        steps.map(|step| of_step(step).collect()).collect()
+    }
+
+    /// Registers for the terms of reductions, one of each for neighbouring columns.
+    fn accumulators(
+        &mut self,
+        body: &mut Vec<Stmt>,
+        statements: &[&'p Statement],
+    ) -> Vec<(&'p Statement, RegId)> {
+        let elems = self.elems();
+        let accumulator = |statement: &&'p Statement| {
+            let name = format!("{}_row", self.builder.names.tensor(statement.target.tensor));
+            let acc = self.builder.registers(&name, elems);
+            body.push(Stmt::Fill { reg: acc, value: reduce::start(statement) });
+            (*statement, acc)
+        };
+        statements.iter().map(accumulator).collect()
+    }
+
+    /// Ends reductions whose terms a thread has taken into registers: those of a thread together,
+    /// then those of the row's threads, then what a mean asks for.
     fn finish(
         &mut self,
         body: &mut Vec<Stmt>,
-        (statement, acc): (&'p Statement, RegId),
+        reductions: &[(&'p Statement, RegId)],
         place: &Place,
     ) {
-        let mut distance = self.elems() / 2;
-        while distance > 0 {
-            for at in 0..distance {
-                let [to, other] = [at, at + distance].map(|at| reg(acc, Expr::u32(at)));
-                reduce::combine(body, statement, &to, other);
+        for (statement, acc) in reductions {
+            let mut distance = self.elems() / 2;
+            while distance > 0 {
+                for at in 0..distance {
+                    let [to, other] = [at, at + distance].map(|at| reg(*acc, Expr::u32(at)));
+                    reduce::combine(body, statement, &to, other);
+                }
+                distance /= 2;
             }
-            distance /= 2;
         }
-        self.combine(body, (statement, acc), place);
-        let result = [reg(acc, Expr::u32(0))];
-        reduce::finish(&mut self.builder, body, statement, &place.row.at, &result);
-        self.keep_row_value(body, statement, acc, place);
+        self.combine(body, reductions, place);
+        for (statement, acc) in reductions {
+            let result = [reg(*acc, Expr::u32(0))];
+            reduce::finish(&mut self.builder, body, statement, &place.row.at, &result);
+            self.keep_row_value(body, statement, *acc, place);
+        }
     }
 }

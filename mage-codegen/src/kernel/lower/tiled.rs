@@ -1,6 +1,7 @@
 //! Lowers a tiled contraction: stages in shared memory, the next steps on their way while this step's
 //! products are summed in registers, and a predicated epilogue.
 
+mod beside;
 mod mma;
 mod steps;
 
@@ -149,11 +150,15 @@ impl<'p> Lowering<'p> {
         let parts = self.parts(body, tiles, owned);
         part.end = self.builder.bind(body, "n_steps", part.end.clone());
         self.load(body, walks, origins, part, None);
+        self.stage_beside(body, origins);
         for walk in walks {
             walk.store(&mut self.builder, body, (tiles, &Expr::u32(0)), "first");
         }
         body.push(Stmt::Barrier);
         self.mainloop(body, walks, origins, part, &parts);
+        if self.tiled.settles() {
+            body.push(Stmt::Barrier);
+        }
         parts.sums
     }
 

@@ -112,6 +112,11 @@ impl Builder<'_> {
         let name = format!("{}_value", self.names.tensor(access.tensor));
         let array = self.registers(&name, elems);
         body.push(Stmt::Fill { reg: array, value: 0.0 });
+        if let Some(from) = self.staged_place(access, at) {
+            let to = reg(array, Expr::u32(0));
+            body.push(Stmt::Load { to, from, width: Width::of(elems), when: None });
+            return Held { access: access.clone(), array, first: Expr::u32(0), elems };
+        }
         let mut point = Point::new(at.to_vec(), "at");
         let is_wide = elems > 1 && self.is_beside_wide(access, along);
         for elem in 0..if is_wide { 1 } else { elems } {
@@ -131,6 +136,13 @@ impl Builder<'_> {
             }
         }
         Held { access: access.clone(), array, first: Expr::u32(0), elems }
+    }
+
+    /// Where an operand that has been staged is for the results at `at`.
+    fn staged_place(&self, access: &Access, at: &[(ModeId, Expr)]) -> Option<Place> {
+        let staged = self.staged.iter().find(|staged| staged.access == *access)?;
+        let offset = coordinates::of(self, at, staged.mode).minus(staged.origin.clone());
+        Some(Place { space: Space::Shared(staged.cells), offset })
     }
 
     /// Whether neighbouring elements of an operand of the epilogue may be loaded in one access:

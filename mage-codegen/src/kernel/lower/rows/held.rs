@@ -14,13 +14,16 @@ impl<'p> Row<'p> {
     /// Loads the row and goes through the statements.
     pub fn in_registers(&mut self, body: &mut Vec<Stmt>, place: &Place) {
         self.load_columns(body, place);
-        for statement in self.builder.statements.clone() {
-            if !statement.reduced.is_empty() {
-                self.reduce_columns(body, statement, place);
-            } else if self.has_columns(&statement.target) {
-                self.compute_columns(body, statement, place);
-            } else {
-                self.row_value(body, statement, place);
+        for step in self.steps() {
+            match step.as_slice() {
+                [statement] if statement.reduced.is_empty() => {
+                    if self.has_columns(&statement.target) {
+                        self.compute_columns(body, statement, place);
+                    } else {
+                        self.row_value(body, statement, place);
+                    }
+                }
+                reductions => self.reduce_columns(body, reductions, place),
             }
         }
     }
@@ -85,11 +88,11 @@ impl<'p> Row<'p> {
         body.push(Stmt::unrolled(var, groups, turn));
     }
 
-    /// What a statement reads at a group: what the row holds, and columns that all rows share.
+    /// What statements read at a group: what the row holds, and columns that all rows share.
     fn at_group(
         &mut self,
         body: &mut Vec<Stmt>,
-        statement: &Statement,
+        statements: &[&Statement],
         (place, column): (&Place, &Expr),
         group: &Expr,
     ) -> Vec<Held> {
@@ -103,7 +106,7 @@ impl<'p> Row<'p> {
         };
         let mut held = self.scalars.clone();
         held.extend(self.columns.iter().map(of_row));
-        for access in statement.factors() {
+        for access in statements.iter().flat_map(|statement| statement.factors()) {
             if !held.iter().any(|known| known.access == *access) {
                 let mut point = place.row.with(self.rows.col_mode, column.clone());
                 held.push(self.load(body, access, &mut point, (elems, None)));
@@ -112,23 +115,28 @@ impl<'p> Row<'p> {
         held
     }
 
-    fn reduce_columns(&mut self, body: &mut Vec<Stmt>, statement: &'p Statement, place: &Place) {
-        let name = format!("{}_row", self.builder.names.tensor(statement.target.tensor));
+    fn reduce_columns(
+        &mut self,
+        body: &mut Vec<Stmt>,
+        statements: &[&'p Statement],
+        place: &Place,
+    ) {
         let elems = self.elems();
-        let acc = self.builder.registers(&name, elems);
-        body.push(Stmt::Fill { reg: acc, value: reduce::start(statement) });
+        let reductions = self.accumulators(body, statements);
         self.groups(body, |row, body, group| {
             let column = row.column(body, place, &group);
             let when = row.within(&column);
             let mut then = Vec::new();
-            let held = row.at_group(&mut then, statement, (place, &column), &group);
+            let held = row.at_group(&mut then, statements, (place, &column), &group);
             row.builder.unrolled(&mut then, "elem", elems, |builder, body, elem| {
-                let to = reg(acc, elem.clone());
-                reduce::term(builder, body, statement, (&held, &elem), &to);
+                for (statement, acc) in &reductions {
+                    let to = reg(*acc, elem.clone());
+                    reduce::term(builder, body, statement, (&held, &elem), &to);
+                }
             });
             within(body, when, then);
         });
-        self.finish(body, (statement, acc), place);
+        self.finish(body, &reductions, place);
     }
 
     fn compute_columns(&mut self, body: &mut Vec<Stmt>, statement: &'p Statement, place: &Place) {
@@ -142,7 +150,7 @@ impl<'p> Row<'p> {
             let column = row.column(body, place, &group);
             let mut when: Vec<Pred> = row.within(&column).into_iter().collect();
             let mut then = Vec::new();
-            let held = row.at_group(&mut then, statement, (place, &column), &group);
+            let held = row.at_group(&mut then, &[statement], (place, &column), &group);
             let first = if is_kept { group.times(Expr::u32(elems)) } else { Expr::u32(0) };
             row.builder.unrolled(&mut then, "elem", elems, |builder, body, elem| {
                 let to = reg(array, first.clone().plus(elem.clone()));

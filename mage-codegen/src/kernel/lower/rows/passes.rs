@@ -1,4 +1,5 @@
-//! Rows that no register holds: each statement goes through the row in memory once more. What was
+//! Rows that no register holds: each statement, or group of reductions, goes through the row in
+//! memory once more. What was
 //! computed of the columns before is computed again.
 
 use mage_einsum::index::{self, Access, Statement};
@@ -14,14 +15,16 @@ use crate::kernel::{Expr, Pred, Stmt, Ty, Width};
 impl<'p> Row<'p> {
     /// Goes through the statements, a pass over the row for each that has columns.
     pub fn in_passes(&mut self, body: &mut Vec<Stmt>, place: &Place) {
-        for statement in self.builder.statements.clone() {
-            let expr = self.recomputed(&statement.value);
-            if !statement.reduced.is_empty() {
-                self.reduce_pass(body, (statement, &expr), place);
-            } else if !self.has_columns(&statement.target) {
-                self.row_value(body, statement, place);
-            } else if !self.schedule.is_in_registers(statement.target.tensor) {
-                self.store_pass(body, (statement, &expr), place);
+        for step in self.steps() {
+            match step.as_slice() {
+                [statement] if statement.reduced.is_empty() => {
+                    if !self.has_columns(&statement.target) {
+                        self.row_value(body, statement, place);
+                    } else if !self.schedule.is_in_registers(statement.target.tensor) {
+                        self.store_pass(body, statement, place);
+                    }
+                }
+                reductions => self.reduce_pass(body, reductions, place),
             }
         }
     }
@@ -74,12 +77,12 @@ impl<'p> Row<'p> {
     fn at_column(
         &mut self,
         body: &mut Vec<Stmt>,
-        expr: &index::Expr,
+        exprs: &[&index::Expr],
         (place, column): (&Place, &Expr),
     ) -> Vec<Held> {
         let elems = self.elems();
         let mut held = self.scalars.clone();
-        for access in expr.accesses() {
+        for access in exprs.iter().flat_map(|expr| expr.accesses()) {
             if !held.iter().any(|known| known.access == *access) {
                 let mut point = place.row.with(self.rows.col_mode, column.clone());
                 held.push(self.load(body, access, &mut point, (elems, None)));
@@ -88,33 +91,29 @@ impl<'p> Row<'p> {
         held
     }
 
-    fn reduce_pass(
-        &mut self,
-        body: &mut Vec<Stmt>,
-        (statement, expr): (&'p Statement, &index::Expr),
-        place: &Place,
-    ) {
+    fn reduce_pass(&mut self, body: &mut Vec<Stmt>, statements: &[&'p Statement], place: &Place) {
         let elems = self.elems();
-        let name = format!("{}_row", self.builder.names.tensor(statement.target.tensor));
-        let acc = self.builder.registers(&name, elems);
-        body.push(Stmt::Fill { reg: acc, value: reduce::start(statement) });
-        let recomputed = Statement { value: expr.clone(), ..statement.clone() };
+        let reductions = self.accumulators(body, statements);
+        let recomputed = statements.iter().map(|statement| Statement {
+            value: self.recomputed(&statement.value),
+            ..(*statement).clone()
+        });
+        let recomputed: Vec<Statement> = recomputed.collect();
         self.pass(body, place, |row, body, column| {
-            let held = row.at_column(body, expr, (place, &column));
+            let exprs: Vec<&index::Expr> = recomputed.iter().map(|each| &each.value).collect();
+            let held = row.at_column(body, &exprs, (place, &column));
             row.builder.unrolled(body, "elem", elems, |builder, body, elem| {
-                let to = reg(acc, elem.clone());
-                reduce::term(builder, body, &recomputed, (&held, &elem), &to);
+                for (statement, (_, acc)) in recomputed.iter().zip(&reductions) {
+                    let to = reg(*acc, elem.clone());
+                    reduce::term(builder, body, statement, (&held, &elem), &to);
+                }
             });
         });
-        self.finish(body, (statement, acc), place);
+        self.finish(body, &reductions, place);
     }
 
-    fn store_pass(
-        &mut self,
-        body: &mut Vec<Stmt>,
-        (statement, expr): (&'p Statement, &index::Expr),
-        place: &Place,
-    ) {
+    fn store_pass(&mut self, body: &mut Vec<Stmt>, statement: &'p Statement, place: &Place) {
+        let expr = &self.recomputed(&statement.value);
         let elems = self.elems();
         let target = statement.target.clone();
         let name = format!("{}_cols", self.builder.names.tensor(target.tensor));
@@ -122,7 +121,7 @@ impl<'p> Row<'p> {
         body.push(Stmt::Fill { reg: array, value: 0.0 });
         let exists: Option<Pred> = place.exists.clone();
         self.pass(body, place, |row, body, column| {
-            let held = row.at_column(body, expr, (place, &column));
+            let held = row.at_column(body, &[expr], (place, &column));
             row.builder.unrolled(body, "elem", elems, |builder, body, elem| {
                 let to = reg(array, elem.clone());
                 value::compute(builder, body, expr, (&held, &elem), &to);
