@@ -5,7 +5,8 @@ use common::{Agreement, Problem};
 use mage_codegen::emulate::Failure;
 use mage_codegen::kernel::{BufferId, Expr, IndexUse, Module, Space};
 use mage_codegen::pipeline::Levels;
-use mage_einsum::fill::Fill;
+use mage_einsum::dtype::Dtype;
+use mage_einsum::fill::{self, Fill};
 
 mod common;
 mod plant;
@@ -275,6 +276,34 @@ fn every_fault_of_a_row_program_is_caught() {
     let layer_norm = "\"m[i] = mean(j) X[i,j]; v[i] = mean(j) (X[i,j] - m[i])^2; \
         Y[i,j] = (X[i,j] - m[i]) * rsqrt(v[i] + 1e-5)\"";
     every_fault_is_caught_in(layer_norm, ["i=3 j=768", "i=3 j=769"], &ROW_FAULTS);
+}
+
+/// Rows whose deviations are as small as the roundoff of their mean, with nothing under the root to
+/// hide what is lost: the correction matters, and the bound still shows whether it is there.
+#[test]
+fn a_variance_without_its_correction_is_caught() {
+    let levels = common::compile(
+        "\"m[i] = mean(j) X[i,j]; v[i] = mean(j) (X[i,j] - m[i])^2; \
+         Y[i,j] = (X[i,j] - m[i]) * rsqrt(v[i])\"",
+    );
+    let mut module = levels.module.clone();
+    assert!(plant::drop_difference(&mut module, "v_row") > 0, "nothing to change");
+    for n_cols in [257_usize, 768, 4096, 16389, 65540] {
+        let noise = fill::fill_as(Dtype::F32, Fill::Normal, 7, 4 * n_cols);
+        // Half a unit in the last place from the next number that the mean can be.
+        let rows = [(1e6 + 0.031, 0.1), (1e4 + 0.0005, 1e-3), (1.5 + 6e-8, 1e-7), (1e6, 1.0)];
+        let row_of = |place: usize| rows[place / n_cols];
+        let at = |(place, noise): (usize, &f64)| noise.mul_add(row_of(place).1, row_of(place).0);
+        let data: Vec<f64> = noise.iter().enumerate().map(at).collect();
+        let extents = common::extents(&format!("i=4 j={n_cols}"));
+        let problem = common::problem_on(&levels, &extents, vec![data]);
+        let wrong = |module: &Module| {
+            let run = common::emulate(module, &problem, 16).unwrap_or_else(|why| panic!("{why}"));
+            common::disagreement(&run.output, &problem.evaluation, Agreement::WithinBound)
+        };
+        assert_eq!(wrong(&levels.module), None, "{n_cols} columns");
+        assert!(wrong(&module).is_some(), "{n_cols} columns: nothing is wrong without");
+    }
 }
 
 /// Of a constant row with a million columns, what rounding leaves of the variance may be below

@@ -53,6 +53,25 @@ pub fn reread(module: &mut Module, wanted: &str, instead: &str) -> usize {
     n_changed
 }
 
+/// Takes nothing off where a register of a name becomes a difference.
+pub fn drop_difference(module: &mut Module, wanted: &str) -> usize {
+    let mut n_changed = 0;
+    for kernel in &mut module.kernels {
+        let is_wanted = |reg: RegId| kernel.registers[reg.0].name == wanted;
+        kernel.body = rewritten(std::mem::take(&mut kernel.body), &mut |mut stmt| {
+            if let Stmt::Compute { to, value } = &mut stmt
+                && is_wanted(to.array)
+                && let Value::Sub(first, _) = value
+            {
+                *value = Value::Copy(first.clone());
+                n_changed += 1;
+            }
+            Some(stmt)
+        });
+    }
+    n_changed
+}
+
 /// Takes the first of two values for the larger one.
 pub fn drop_max(module: &mut Module) -> usize {
     changed(module, |stmt| match stmt {
