@@ -152,14 +152,14 @@ const STEP_FAULTS: [Fault; 6] = [
 #[rustfmt::skip]
 const LONG_ROW_FAULTS: [Fault; 11] = [
     ("a part has no block", |module| parts_pass(module, 15), NOTHING_WROTE_IT),
-    ("parts that are listed are shorter", |module| list(module, 511), WRITTEN_TWICE),
-    ("parts that are listed are longer", |module| list(module, 1024), NOTHING_WROTE_IT),
+    ("parts that are listed are shorter", |module| list(module, 255), WRITTEN_TWICE),
+    ("parts that are listed are longer", |module| list(module, 512), NOTHING_WROTE_IT),
     ("entries are read one number late", |module| plant::rebind(module, "entry", |entry| entry.plus(Expr::u64(1))), [By::Trap("is below zero"); 2]),
     ("entries overlap", |module| plant::constant(module, "ENTRY", 2), WRITTEN_TWICE),
     ("a row has a part too few", |module| plant::rebind(module, "parts_end", |end| end.minus(Expr::u64(1))), COMPARISON),
     ("a row has a part too many", |module| plant::rebind(module, "parts_end", |end| end.plus(Expr::u64(1))), NOTHING_WROTE_IT),
     ("the parts are those of another row", |module| plant::rebind(module, "first_part", |first| first.plus(Expr::u64(1))), NOTHING_WROTE_IT),
-    ("a part's result is in the place of another", |module| plant::constant(module, "PART", 1024), WRITTEN_TWICE),
+    ("a part's result is in the place of another", |module| plant::constant(module, "PART", 512), WRITTEN_TWICE),
     ("an edge that is left beside whole steps is left out", |module| plant::rebind(module, "own_rest", |rest| rest.plus(Expr::u64(1))), COMPARISON),
     ("no barrier before the results of warps are combined", |module| plant::drop_barrier(module, 0), [By::Trap("race: `partials["); 2]),
 ];

@@ -199,21 +199,21 @@ fn neighbours_are_looked_up() {
     }
 }
 
-/// Rows with 512 entries or more are cut: rows of just as many and of one more or fewer, of many
+/// Rows with 256 entries or more are cut: rows of just as many and of one more or fewer, of many
 /// parts, one after the other and beside rows without entries.
 #[test]
 fn rows_of_any_length_are_summed() {
     let all: [&[u32]; 7] = [
-        &[0, 0, 512, 1025, 1025, 2048, 5121],
-        &[0, 0, 0, 1024, 1024, 1537, 5121],
-        &[0, 511, 1023, 1023, 1536, 1536, 5121],
-        &[0, 511, 511, 1534, 2046, 2557, 5121],
-        &[0, 0, 1, 5121, 5121, 5121, 5121],
-        &[0, 1, 5120, 5120, 5120, 5121, 5121],
-        &[0, 5121, 5121, 5121, 5121, 5121, 5121],
+        &[0, 0, 256, 513, 513, 1024, 2561],
+        &[0, 0, 0, 512, 512, 769, 2561],
+        &[0, 255, 511, 511, 768, 768, 2561],
+        &[0, 255, 255, 766, 1022, 1277, 2561],
+        &[0, 0, 1, 2561, 2561, 2561, 2561],
+        &[0, 1, 2560, 2560, 2560, 2561, 2561],
+        &[0, 2561, 2561, 2561, 2561, 2561, 2561],
     ];
     for f in [1, 4, 33] {
-        let extents = neighbours::Extents { i: 6, e: 5121, f, s: 7 };
+        let extents = neighbours::Extents { i: 6, e: 2561, f, s: 7 };
         let weights: Vec<f32> = (0..extents.e).map(|e| (e % 5) as f32 - 1.0).collect();
         let features: Vec<f32> = (0..extents.s * f).map(|at| (at % 3) as f32 - 1.0).collect();
         let sources: Vec<u32> = (0..extents.e as u32).map(|e| e * 3 % 7).collect();

@@ -19,8 +19,10 @@ const ROW_LANES: [u32; 3] = [8, 16, WARP_THREADS];
 /// Edges in flight: with four features a lane and a warp a row, 2 KiB of it.
 const AHEAD: u32 = 4;
 
-/// Edges of a part: each warp of its block has 64 of them or more, as many as a usual row has.
-const PART_EDGES: u32 = 512;
+/// Edges of a part: each warp of its block has 32 of them or more. Of 512, 256 and 128 it is the one
+/// with which power-law degrees and one giant row are both quick beside cuSPARSE. Source:
+/// evidence/2026-12-01-h200, changes.md.
+const PART_EDGES: u32 = 256;
 
 /// The launch of a statement that reduces the edges of each row, with features last in its target;
 /// nothing for any other.
