@@ -5,7 +5,8 @@ use common::{Agreement, Problem};
 use mage_codegen::emulate::Failure;
 use mage_codegen::kernel::{BufferId, Expr, IndexUse, Module, Space};
 use mage_codegen::pipeline::Levels;
-use mage_einsum::fill::Fill;
+use mage_einsum::dtype::Dtype;
+use mage_einsum::fill::{self, Fill};
 
 mod common;
 mod plant;
@@ -163,6 +164,17 @@ const LONG_ROW_FAULTS: [Fault; 11] = [
     ("no barrier before the results of warps are combined", |module| plant::drop_barrier(module, 0), [By::Trap("race: `partials["); 2]),
 ];
 
+/// Faults of a row program whose last two reductions share an exchange.
+#[rustfmt::skip]
+const ROW_FAULTS: [Fault; 6] = [
+    ("no barrier before the mean", |module| plant::drop_barrier(module, 0), [By::Trap("race: `partials["); 2]),
+    ("no barrier before what is reduced together", |module| plant::drop_barrier(module, 1), [By::Trap("race: `partials_2["); 2]),
+    ("the first of both results is that of the second", |module| plant::reread(module, "partials_2", "partials_3"), COMPARISON),
+    ("the second of both results is that of the first", |module| plant::reread(module, "partials_3", "partials_2"), COMPARISON),
+    ("a shuffle is left out", |module| plant::drop_shuffle(module, 16), COMPARISON),
+    ("registers are not zeroed", plant::drop_fills, [By::Trap("register"); 2]),
+];
+
 /// Faults of what feeds the tensor cores with halves.
 #[rustfmt::skip]
 const HALF_FAULTS: [Fault; 6] = [
@@ -257,6 +269,61 @@ fn list(module: &mut Module, elems: u32) -> usize {
         Some(IndexUse::Below(_) | IndexUse::Pointers { .. }) | None => None,
     });
     lists.map(|part_elems| *part_elems = elems).count()
+}
+
+#[test]
+fn every_fault_of_a_row_program_is_caught() {
+    let layer_norm = "\"m[i] = mean(j) X[i,j]; v[i] = mean(j) (X[i,j] - m[i])^2; \
+        Y[i,j] = (X[i,j] - m[i]) * rsqrt(v[i] + 1e-5)\"";
+    every_fault_is_caught_in(layer_norm, ["i=3 j=768", "i=3 j=769"], &ROW_FAULTS);
+}
+
+/// Rows whose deviations are as small as the roundoff of their mean, with nothing under the root to
+/// hide what is lost: the correction matters, and the bound still shows whether it is there.
+#[test]
+fn a_variance_without_its_correction_is_caught() {
+    let levels = common::compile(
+        "\"m[i] = mean(j) X[i,j]; v[i] = mean(j) (X[i,j] - m[i])^2; \
+         Y[i,j] = (X[i,j] - m[i]) * rsqrt(v[i])\"",
+    );
+    let mut module = levels.module.clone();
+    assert!(plant::drop_difference(&mut module, "v_row") > 0, "nothing to change");
+    for n_cols in [257_usize, 768, 4096, 16389, 65540] {
+        let noise = fill::fill_as(Dtype::F32, Fill::Normal, 7, 4 * n_cols);
+        // Half a unit in the last place from the next number that the mean can be.
+        let rows = [(1e6 + 0.031, 0.1), (1e4 + 0.0005, 1e-3), (1.5 + 6e-8, 1e-7), (1e6, 1.0)];
+        let row_of = |place: usize| rows[place / n_cols];
+        let at = |(place, noise): (usize, &f64)| noise.mul_add(row_of(place).1, row_of(place).0);
+        let data: Vec<f64> = noise.iter().enumerate().map(at).collect();
+        let extents = common::extents(&format!("i=4 j={n_cols}"));
+        let problem = common::problem_on(&levels, &extents, vec![data]);
+        let wrong = |module: &Module| {
+            let run = common::emulate(module, &problem, 16).unwrap_or_else(|why| panic!("{why}"));
+            common::disagreement(&run.output, &problem.evaluation, Agreement::WithinBound)
+        };
+        assert_eq!(wrong(&levels.module), None, "{n_cols} columns");
+        assert!(wrong(&module).is_some(), "{n_cols} columns: nothing is wrong without");
+    }
+}
+
+/// Of a constant row with a million columns, what rounding leaves of the variance may be below
+/// zero; in shorter ones the sums of equal squares are exact. The bound at zero, where the slope of the root has no limit, would take anything.
+#[test]
+fn a_variance_without_its_guard_is_caught() {
+    let levels = common::compile(
+        "\"m[i] = mean(j) X[i,j]; v[i] = mean(j) (X[i,j] - m[i])^2; Y[i] = sqrt(v[i])\"",
+    );
+    let rows = [10_000.84, 10_001.21].into_iter().flat_map(|value| vec![value; 1_000_003]);
+    let extents = common::extents("i=2 j=1000003");
+    let problem = common::problem_on(&levels, &extents, vec![rows.collect()]);
+    let n_nan = |module: &Module| {
+        let run = common::emulate(module, &problem, 16).unwrap_or_else(|why| panic!("{why}"));
+        run.output.iter().filter(|value| value.is_nan()).count()
+    };
+    assert_eq!(n_nan(&levels.module), 0);
+    let mut module = levels.module.clone();
+    assert!(plant::drop_max(&mut module) > 0, "nothing to change");
+    assert!(n_nan(&module) > 0, "no variance is below zero");
 }
 
 #[test]

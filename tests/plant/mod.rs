@@ -4,8 +4,8 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use mage_codegen::kernel::{
-    Arm, BinOp, Expr, HostExpr, HostPred, HostStep, Module, ParamValue, Place, Pred, RegId, Space,
-    Stmt, Value, VarId,
+    Arm, BinOp, Expr, HostExpr, HostPred, HostStep, Module, ParamValue, Place, Pred, RegId,
+    SharedId, Space, Stmt, Value, VarId,
 };
 
 /// Leaves out the barrier that is number `position` in each kernel.
@@ -32,6 +32,58 @@ pub fn drop_assignments(module: &mut Module) -> usize {
 /// Leaves out the shuffle across one lane mask.
 pub fn drop_shuffle(module: &mut Module, mask: u32) -> usize {
     dropped(module, |stmt| matches!(stmt, Stmt::ShuffleXor { lane_mask, .. } if *lane_mask == mask))
+}
+
+/// Reads for a reduction what the warps left of another one.
+pub fn reread(module: &mut Module, wanted: &str, instead: &str) -> usize {
+    let mut n_changed = 0;
+    for kernel in &mut module.kernels {
+        let cells = |name: &str| kernel.shared.iter().position(|shared| shared.name == name);
+        let (Some(wanted), Some(instead)) = (cells(wanted), cells(instead)) else { continue };
+        kernel.body = rewritten(std::mem::take(&mut kernel.body), &mut |mut stmt| {
+            if let Stmt::Load { from, .. } = &mut stmt
+                && from.space == Space::Shared(SharedId(wanted))
+            {
+                from.space = Space::Shared(SharedId(instead));
+                n_changed += 1;
+            }
+            Some(stmt)
+        });
+    }
+    n_changed
+}
+
+/// Takes nothing off where a register of a name becomes a difference.
+pub fn drop_difference(module: &mut Module, wanted: &str) -> usize {
+    let mut n_changed = 0;
+    for kernel in &mut module.kernels {
+        let is_wanted = |reg: RegId| kernel.registers[reg.0].name == wanted;
+        kernel.body = rewritten(std::mem::take(&mut kernel.body), &mut |mut stmt| {
+            if let Stmt::Compute { to, value } = &mut stmt
+                && is_wanted(to.array)
+                && let Value::Sub(first, _) = value
+            {
+                *value = Value::Copy(first.clone());
+                n_changed += 1;
+            }
+            Some(stmt)
+        });
+    }
+    n_changed
+}
+
+/// Takes the first of two values for the larger one.
+pub fn drop_max(module: &mut Module) -> usize {
+    changed(module, |stmt| match stmt {
+        Stmt::Compute { value, .. } => match value {
+            Value::Max(first, _) => {
+                *value = Value::Copy(first.clone());
+                true
+            }
+            _ => false,
+        },
+        _ => false,
+    })
 }
 
 /// Puts every shuffle under a condition that only some threads of a warp meet.

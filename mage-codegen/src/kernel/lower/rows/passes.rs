@@ -1,6 +1,5 @@
 //! Rows that no register holds: each statement, or group of reductions, goes through the row in
-//! memory once more. What was
-//! computed of the columns before is computed again.
+//! memory once more. What was computed of the columns before is computed again.
 
 use mage_einsum::index::{self, Access, Statement};
 
