@@ -299,7 +299,7 @@ fn a_variance_without_its_correction_is_caught() {
         let problem = common::problem_on(&levels, &extents, vec![data]);
         let wrong = |module: &Module| {
             let run = common::emulate(module, &problem, 16).unwrap_or_else(|why| panic!("{why}"));
-            common::disagreement(&run.output, &problem.evaluation, Agreement::WithinBound)
+            common::disagreement(&run.outputs, &problem.evaluations, Agreement::WithinBound)
         };
         assert_eq!(wrong(&levels.module), None, "{n_cols} columns");
         assert!(wrong(&module).is_some(), "{n_cols} columns: nothing is wrong without");
@@ -318,7 +318,7 @@ fn a_variance_without_its_guard_is_caught() {
     let problem = common::problem_on(&levels, &extents, vec![rows.collect()]);
     let n_nan = |module: &Module| {
         let run = common::emulate(module, &problem, 16).unwrap_or_else(|why| panic!("{why}"));
-        run.output.iter().filter(|value| value.is_nan()).count()
+        run.outputs[0].iter().filter(|value| value.is_nan()).count()
     };
     assert_eq!(n_nan(&levels.module), 0);
     let mut module = levels.module.clone();
