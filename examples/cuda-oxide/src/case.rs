@@ -165,6 +165,8 @@ cases! {
     trace [i] (a) => &[&[67], &[4099], &[0]];
     row_sums [i j] (a) workspace => &[&[70, 33], &[3, 50001], &[5000, 1024]];
     column_sums [i j] (a) workspace => &[&[33, 70], &[50001, 3], &[65536, 64], &[4096, 4096]];
+    row_sums_beside [b i j] (x c) workspace => &[&[3, 4, 5], &[3, 40, 501], &[2, 3, 40001], &[16, 128, 512]];
+    transpose_negated [j i] (x) => &[&[65, 67], &[1024, 512]];
     batched_matrix_vector [b i j] (a b_) workspace => &[&[3, 65, 129], &[2, 3, 65540], &[16, 512, 512]];
     chain [i j k l] (a b c) workspace => &[&[65, 33, 67, 31], &[256, 128, 64, 512], &[3, 0, 5, 7]];
     reduced_first [i j k l] (a b) workspace => &[&[9, 33, 5, 7], &[128, 64, 32, 256]];

@@ -35,6 +35,8 @@ mage::einsum_kernel!("ii->", name = trace);
 mage::einsum_kernel!("ij->i", name = row_sums);
 mage::einsum_kernel!("ij->j", name = column_sums);
 mage::einsum_kernel!("bij,bj->bi", name = batched_matrix_vector);
+mage::einsum_kernel!("Y[b,i] = sum(j) X[b,i,j] + C[i,b]", name = row_sums_beside);
+mage::einsum_kernel!("Y[j,i] = -X[i,j]", name = transpose_negated);
 mage::einsum_kernel!("ij,jk,kl->il", tile = 64, name = chain);
 mage::einsum_kernel!("ijk,jl->il", name = reduced_first);
 mage::einsum_kernel!("ij,ji->ij", name = hadamard_transposed);

@@ -1,6 +1,6 @@
 //! Recognises a permutation that moves the contiguous mode, and chooses its tile.
 
-use mage_einsum::index::{Extent, ModeId, Program, Statement};
+use mage_einsum::index::{Expr, Extent, ModeId, Program, Statement};
 
 use super::{Launch, Reason, Strategy, Tail, TileSide, Transpose};
 use crate::device::WARP_THREADS;
@@ -19,8 +19,8 @@ pub fn choose_transpose(
     statement_idx: usize,
     statement: &Statement,
 ) -> Option<Launch> {
-    let factors = statement.factors();
-    let [factor] = factors.as_slice() else { return None };
+    // Whatever is computed of an element is another statement's, or no transpose.
+    let Expr::Access(factor) = &statement.value else { return None };
     let has_diagonal =
         (1..factor.modes.len()).any(|place| factor.modes[..place].contains(&factor.modes[place]));
     let (load, store) = (*factor.modes.last()?, *statement.target.modes.last()?);

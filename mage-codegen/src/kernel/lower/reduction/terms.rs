@@ -25,6 +25,7 @@ impl Sum<'_> {
         let target = self.reduction.outer.clone();
         let at = coordinates::take_apart(&mut self.builder, body, &target, valid, "at");
         self.bind_factor_strides(body);
+        self.builder.bind_epilogue_strides(body);
         let part = self.part(body, threads);
         let first = part.clone().times(Expr::u32(self.elems())).widen();
         let first = self.builder.bind(body, "first", first);
