@@ -110,3 +110,20 @@ fn known_extents_decide_on_thin_tiles_and_parts() {
     // Wide and narrow.
     assert_eq!(levels.module.kernels.len(), 2);
 }
+
+/// No part of a sum divides by a number of blocks that is known to be zero.
+#[test]
+fn extents_that_are_fixed_at_zero_launch_nothing() {
+    let cases = [
+        ("\"ij->i\", extents = (i = 0)", "i=0 j=40000"),
+        ("\"ij->j\", extents = (j = 0)", "i=40000 j=0"),
+        ("\"ik,kj->ij\", extents = (i = 0, j = 0)", "i=0 k=4096 j=0"),
+        ("\"r[i] = min(j) X[i,j]; Y[i,j] = X[i,j] - r[i]\", extents = (i = 0)", "i=0 j=9"),
+    ];
+    for (invocation, extents) in cases {
+        let levels = common::compile(invocation);
+        let problem = common::problem(&levels, &common::extents(extents), &[Fill::Hash]);
+        let run = common::emulate(&levels.module, &problem, 16).unwrap();
+        assert!(run.outputs.iter().all(Vec::is_empty), "{invocation}");
+    }
+}

@@ -131,9 +131,10 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// A parameter that the host computes; a number stands for itself.
+    /// A parameter that the host computes; a number stands for itself, but for zero, as in
+    /// `extent_of`.
     pub fn param(&mut self, name: &str, ty: Ty, value: &HostExpr) -> Expr {
-        if let Some(value) = value.as_const() {
+        if let Some(value) = value.as_const().filter(|value| *value > 0) {
             return Expr::Const { value, ty, name: None };
         }
         let var = self.var(name, ty, false);
