@@ -88,7 +88,8 @@ fn equality(got: &[f64], evaluation: &Evaluation) -> (usize, Option<Worst>) {
     for (position, (got, expected)) in got.iter().zip(&evaluation.values).enumerate() {
         // Both may be infinite, where the sum is beyond the output's type.
         let expected = evaluation.dtype.round(*expected);
-        let error = if *got == expected { 0.0 } else { (got - expected).abs() };
+        let is_same = *got == expected || (got.is_nan() && expected.is_nan());
+        let error = if is_same { 0.0 } else { (got - expected).abs() };
         let is_right = error == 0.0 && !(is_empty_sum && got.is_sign_negative());
         n_wrong += usize::from(!is_right);
         // An error that is no number is the worst there can be.
