@@ -12,6 +12,7 @@ use super::held::Held;
 use super::node::{Arrays, Line, Node, Resolver};
 use crate::binding::Extents;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dtype::Dtype;
 use crate::function::Function;
 use crate::index::{Centered, Expr, ModeId, Operator, Program, Statement, TensorId, centered};
 
@@ -37,6 +38,8 @@ pub(super) fn evaluate(
     let mean = centered.iter().find(|mean| mean.mean == statement.target.tensor);
     let of_deviations = match mean {
         None => None,
+        // The oracle's own mean is rounded as the kernel's then, and nothing corrects it.
+        Some(_) if accumulator(program, statement) == Dtype::F64 => Some(errors.clone()),
         Some(mean) => {
             let arrays = Arrays::of(program, tensors).with(mean.mean, &values);
             let statement = &spread(statement, mean);
