@@ -179,4 +179,12 @@ mod tests {
         assert_eq!(verdict(&[f64::NAN; 4], [0.0; 4], 0.0, 2).n_wrong, 4);
         assert_eq!(verdict(&[0.0; 3], [0.0; 4], 0.0, 2).n_wrong, 1);
     }
+
+    #[test]
+    fn what_is_no_number_on_both_sides_is_right() {
+        let right = verdict(&[f64::NAN, 1.0, 2.0, 3.0], [f64::NAN, 1.0, 2.0, 3.0], 0.0, 2);
+        assert_eq!((right.by, right.n_wrong), (By::Equality, 0));
+        let infinite = [f64::INFINITY, 1.0, 2.0, 3.0];
+        assert_eq!(verdict(&[f64::NAN, 1.0, 2.0, 3.0], infinite, 0.0, 2).n_wrong, 1);
+    }
 }
